@@ -1,0 +1,1 @@
+"""Long-term memory for assistants in plain Redis or Valkey."""

@@ -1,0 +1,1 @@
+"""The pure core: no redis, no framework, no clock of its own."""

@@ -1,0 +1,95 @@
+"""Effects, flows and their two drivers: the only loops that differ between blocking and asyncio code.
+
+A flow is a generator that yields effects (a `Command` for the server, an `AskModel` for the maintenance model, a
+`Ask`able of any kind) and returns a result. `drive` and `adrive` answer the effects. An error that an effect raises
+is thrown into the flow, so the flow may translate it; the flow is closed at the end, so cancelling cleans up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from impressmem_integrations.model import Answer, Message
+
+R = TypeVar("R")
+
+Raw = Any
+"""A raw reply: bytes, int, None or a list of these, whatever the protocol version."""
+
+
+class Effect(Generic[R]):
+    """Something wanted from outside, whose answer is an `R`."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Command(Effect[R]):
+    """One script call.
+
+    Attributes:
+        script: Name of the file in `lua/`, without its ending.
+        keys: KEYS; the first is the scope's meta key.
+        args: ARGV.
+        parse: Pure function from the raw reply to the result.
+        writes: Whether the script may write: a read-only one is safe to send again.
+    """
+
+    script: str
+    keys: tuple[str, ...]
+    args: tuple[bytes | str | int | float, ...]
+    parse: Callable[[Raw], R]
+    writes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel(Effect[Answer]):
+    """One question to the maintenance model, in OpenAI chat form; the answer is read by `tools.calls`."""
+
+    messages: Sequence[Message]
+    tools: Sequence[Mapping[str, Any]] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+Flow = Generator[Effect[Any], Any, R]
+
+
+def ask(effect: Effect[R]) -> Flow[R]:
+    """Yield one effect and return its typed answer: `result = yield from ask(command)`."""
+    return cast(R, (yield effect))
+
+
+def drive(flow: Flow[R], answer: Callable[[Effect[Any]], Any]) -> R:
+    """Run a flow in blocking code."""
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                reply = answer(effect)
+            except BaseException as error:  # noqa: BLE001 - thrown into the flow, which re-raises what it does not handle
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(reply)
+    except StopIteration as stop:
+        return cast(R, stop.value)
+    finally:
+        flow.close()
+
+
+async def adrive(flow: Flow[R], answer: Callable[[Effect[Any]], Awaitable[Any]]) -> R:
+    """Run a flow in asyncio code."""
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                reply = await answer(effect)
+            except BaseException as error:  # noqa: BLE001 - thrown into the flow, which re-raises what it does not handle
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(reply)
+    except StopIteration as stop:
+        return cast(R, stop.value)
+    finally:
+        flow.close()

@@ -1,0 +1,89 @@
+"""Every error this package raises.
+
+    ImpressMemError
+    ├── ConfigurationError(ValueError)      a setting, URL or scope is wrong
+    ├── InvalidInput(ValueError)            a clue, content, label ... is wrong; nothing was written
+    │   └── InvalidToolCall                 a tool call cannot be read; the text is written for the model
+    ├── NotFound(LookupError)               the named impression, category, label or plan does not exist
+    ├── CapacityError                       the scope is full of pinned impressions
+    ├── StalePlan                           a plan names records that changed since it was made
+    ├── HistoryTrimmed(LookupError)         the journal does not reach back that far
+    ├── StoreError
+    │   ├── StoreUnavailable(ConnectionError)   no server answers there
+    │   │   └── StoreTimeout(TimeoutError)      the server did not answer in time
+    │   └── CorruptStore                    a key holds something this package did not write
+    ├── ModelError                          the maintenance model failed or cannot be used
+    └── MissingExtra(ImportError)           an optional part is not installed; names the extra
+
+Errors name scopes, clues and counts, never the content of a memory, and no password.
+"""
+
+from __future__ import annotations
+
+
+class ImpressMemError(Exception):
+    """The base of every error of this package."""
+
+
+class ConfigurationError(ImpressMemError, ValueError):
+    """A setting, URL or scope is wrong. The message names it and says what is allowed."""
+
+
+class InvalidInput(ImpressMemError, ValueError):
+    """An argument is wrong. Nothing was written."""
+
+
+class InvalidToolCall(InvalidInput):
+    """A tool call cannot be read or carried out. The message is written for the model that sent it."""
+
+
+class NotFound(ImpressMemError, LookupError):
+    """The named impression, category, label or plan does not exist. Nothing was written."""
+
+
+class CapacityError(ImpressMemError):
+    """The scope is full and everything in it is pinned. Nothing was written."""
+
+
+class StalePlan(ImpressMemError):
+    """A record that the plan names changed after the plan was made. Nothing was written.
+
+    Attributes:
+        clues: The names whose records changed.
+    """
+
+    def __init__(self, message: str, clues: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.clues = clues
+
+
+class HistoryTrimmed(ImpressMemError, LookupError):
+    """The journal no longer reaches back to the asked transaction or time."""
+
+
+class StoreError(ImpressMemError):
+    """The server answered with an error or not at all."""
+
+
+class StoreUnavailable(StoreError, ConnectionError):
+    """No server answers there. The message names host and port, never the password."""
+
+
+class StoreTimeout(StoreUnavailable, TimeoutError):
+    """The server did not answer within the socket timeout. Whether a write arrived is not known."""
+
+
+class CorruptStore(StoreError):
+    """A key of this scope holds something that this package did not write. Nothing was written."""
+
+
+class ModelError(ImpressMemError):
+    """The maintenance model failed, or the object given as a model cannot be used as one."""
+
+
+class MissingExtra(ImpressMemError, ImportError):
+    """An optional part is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional part: pip install 'impressmem-integrations[{extra}]'")
+        self.extra = extra

@@ -1,0 +1,423 @@
+"""The values that cross the public API: frozen, comparable, without behaviour that touches a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Message = dict[str, Any]
+"""One chat message in canonical (OpenAI chat) form: `role`, `content`, and where present `name`, `tool_calls`
+(`{"id", "type": "function", "function": {"name", "arguments": str}}`) and `tool_call_id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impression:
+    """One note about the world.
+
+    Attributes:
+        clue: Its identity inside one scope.
+        content: The note itself.
+        category: The domain it is filed under.
+        labels: One to five attributes, in the order given.
+        pin: Never evicted, never expired, never left out of a context.
+        created_at: When the clue was first saved (UTC).
+        updated_at: When it was last saved (UTC).
+        revision: 1 when first saved, one more at each change of this record.
+        source: The id of the turn it came from, or what the caller gave; None where unknown.
+        uses: How often it was confirmed as used and right.
+        also: Other categories it can be recalled by, after a merge of clues from several domains.
+        seq: The scope's counter at its last change: what plans compare to see that nothing moved.
+        expires_at: When it expires, or None.
+        pinned_at: When it was pinned, or None.
+        value: Any JSON value that an adapter keeps beside the content, or None.
+    """
+
+    clue: str
+    content: str
+    category: str
+    labels: tuple[str, ...]
+    pin: bool
+    created_at: datetime
+    updated_at: datetime
+    revision: int
+    source: str | None = None
+    uses: int = 0
+    also: tuple[str, ...] = ()
+    seq: int = 0
+    expires_at: datetime | None = None
+    pinned_at: datetime | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A category or a label in a listing: its name and when one of its impressions last changed (UTC)."""
+
+    name: str
+    touched_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SaveResult:
+    """What became of one saved item.
+
+    Attributes:
+        clue: The clue as stored (first spelling wins).
+        status: `created`, `changed`, `unchanged` (only its time moved) or `refused` (see `error`).
+        transaction: The id that `undo` takes; None where refused.
+        revision: The record's revision after the save.
+        evicted: Clues of weaker impressions that left because the scope is full.
+        twin: Another clue that holds the same content, if there is one: a candidate for a merge.
+        similar: Existing names that differ from a name new in this save only by case, blanks, `-` or `_`.
+        error: Why it was refused, or None.
+    """
+
+    clue: str
+    status: Literal["created", "changed", "unchanged", "refused"]
+    transaction: str | None = None
+    revision: int = 0
+    evicted: tuple[str, ...] = ()
+    twin: str | None = None
+    similar: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the item is stored."""
+        return self.status != "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class MergeResult:
+    """What a merge did.
+
+    Attributes:
+        level: `category`, `label` or `clue`.
+        sources: The names that were merged away.
+        target: The name that stands afterwards.
+        moved: Clues of the impressions whose filing or content changed, in creation order.
+        labels_moved: For categories: how many different labels came along.
+        transaction: The id that `undo` takes.
+    """
+
+    level: Literal["category", "label", "clue"]
+    sources: tuple[str, ...]
+    target: str
+    moved: tuple[str, ...]
+    labels_moved: int
+    transaction: str
+
+
+@dataclass(frozen=True, slots=True)
+class PinResult:
+    """What `pin` or `unpin` did: the clue, its state now, and whether that is a change."""
+
+    clue: str
+    pin: bool
+    changed: bool
+    transaction: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetCertificate:
+    """What was erased, and what this package cannot reach.
+
+    Attributes:
+        bot: Whose memory.
+        user: Whose memory; None for the bot's own.
+        clues: How many impressions were erased.
+        journal_entries: How many journal entries were erased with them.
+        at: When (UTC).
+        transaction: The id of the journal entry that records the act (not what was forgotten).
+        not_covered: Places outside the live data set that may still hold bytes, in words.
+    """
+
+    bot: str
+    user: str | None
+    clues: int
+    journal_entries: int
+    at: datetime
+    transaction: str | None
+    not_covered: tuple[str, ...] = (
+        "the append-only file until the server rewrites it",
+        "backups and replicas that are cut off",
+        "the server's slow log",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something a context or recall left out.
+
+    Attributes:
+        what: `pinned`, `impressions`, `categories`, `labels` or `oversize`.
+        count: How many entries.
+        units: The budget that would bring them in.
+        clues: Their clues where few enough to name (at most 20).
+    """
+
+    what: str
+    count: int
+    units: int
+    clues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One item of a recall.
+
+    Attributes:
+        clue: The impression's clue, or the turn's id.
+        kind: `impression` or `turn`.
+        content: Its text.
+        impression: The record, for impressions.
+        score: Higher is better; comparable within one recall only.
+        receipt: Which lanes found it and at what rank, e.g. `{"category": 1}`.
+    """
+
+    clue: str
+    kind: Literal["impression", "turn"]
+    content: str
+    impression: Impression | None = None
+    score: float = 0.0
+    receipt: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What memory holds on a question, category or labels.
+
+    Attributes:
+        items: Best first.
+        text: The same as one block for a model, within the budget.
+        omitted: What was found and did not fit.
+        labels: Labels that occur together with what was asked for, newest first.
+        near: Existing names close to an asked name that does not exist (at most five).
+        units: Units of `text`.
+    """
+
+    items: tuple[Ranked, ...]
+    text: str
+    omitted: tuple[Omission, ...] = ()
+    labels: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    units: int = 0
+
+    def __iter__(self) -> Iterator[Ranked]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The memory text for a prompt.
+
+    Attributes:
+        text: Stable core and what changed since; "" while nothing is stored.
+        relevant: Lines for the current question that `text` does not show; "" without a question.
+        included: Clues shown in `text`.
+        omitted: What was left out and the budget that would bring it in.
+        epoch: Number of the frozen core; a new one means the provider's prompt cache starts anew.
+        pins_complete: False when a pinned impression did not fit.
+        units: Units of `text`.
+    """
+
+    text: str
+    relevant: str = ""
+    included: tuple[str, ...] = ()
+    omitted: tuple[Omission, ...] = ()
+    epoch: int = 0
+    pins_complete: bool = True
+    units: int = 0
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a talk in canonical form.
+
+    Attributes:
+        id: Survives a replay and differs for two equal turns of one thread.
+        messages: The turn: all its user messages and whole tool exchanges.
+        background: The previous assistant answer, or ().
+        at: When it was said, if known.
+        digest: Digest of its canonical messages, without position.
+    """
+
+    id: str
+    messages: tuple[Message, ...]
+    background: tuple[Message, ...] = ()
+    at: datetime | None = None
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call read from a model's answer.
+
+    Attributes:
+        name: The tool's name as the model wrote it, without framework prefixes.
+        arguments: The decoded arguments, or None where `error` says why they cannot be used.
+        id: The call's id, or None.
+        error: What is wrong with it, in words for the model.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] | None
+    id: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or more model calls, as the provider reports them; 0 where it reports none."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    calls: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens, self.calls + other.calls
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A chat model's answer, whatever it came as.
+
+    Attributes:
+        text: Its text without reasoning.
+        calls: Its tool calls in order, unreadable ones included (with `error`).
+        finish_reason: The provider's word, lower-cased, or None.
+        usage: Tokens, if known.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    finish_reason: str | None = None
+    usage: Usage = Usage()
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the output limit ended the answer."""
+        return self.finish_reason in {"length", "max_tokens", "model_length", "max_output_tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A part of a model's answer that was not carried out: which tool or clue, and why."""
+
+    what: str
+    reason: str
+
+
+ReportStatus = Literal[
+    "stored",
+    "nothing_to_store",
+    "already_done",
+    "skipped",
+    "rejected",
+    "model_failed",
+    "cut_off",
+    "store_unavailable",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one maintenance call did. Silence is never success.
+
+    Attributes:
+        status: `stored`, `nothing_to_store`, `already_done`, `skipped`, `rejected`, `model_failed`, `cut_off` or
+            `store_unavailable`.
+        saved: Clues that are new.
+        changed: Clues whose record was replaced, pinned or unpinned.
+        merged: Merges that were carried out.
+        refused: Parts of the answer that were not carried out, with the reason.
+        usage: Model calls and their tokens.
+        seconds: Wall-clock time of the call.
+        transaction: The id that `undo` takes; None where nothing was written.
+        turns: Ids of the turns that this call distilled.
+        reason: Why, in one sentence, for every status but `stored`.
+        text: The model's own words, where it used none of the tools.
+    """
+
+    status: ReportStatus
+    saved: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    merged: tuple[MergeResult, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    transaction: str | None = None
+    turns: tuple[str, ...] = ()
+    reason: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One transaction of the journal, or one numbered chunk of a large one.
+
+    Attributes:
+        transaction: The id that `undo` takes.
+        operation: `save`, `merge`, `pin`, `forget`, `evict`, `expire`, `confirm`, `import`, `repair` or several, `+`-joined.
+        at: When (UTC).
+        clues: The clues whose records changed.
+        source: The turn or caller it came from, or None.
+        reason: Why, where the writer said so.
+        before: The records as they were, None where there was none, in the order of `clues`.
+    """
+
+    transaction: str
+    operation: str
+    at: datetime
+    clues: tuple[str, ...]
+    source: str | None = None
+    reason: str | None = None
+    before: tuple[Impression | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something `check()` found: the key (without its scope tag), the member, and what is wrong."""
+
+    key: str
+    member: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of one scope.
+
+    Attributes:
+        impressions: Impressions stored.
+        categories: Categories in use.
+        labels: Labels in use.
+        pins: Pinned impressions.
+        content_bytes: Bytes of all records.
+        journal_entries: Journal entries kept.
+        journal_bytes: Bytes of before-images they hold.
+        max_impressions: The capacity in force.
+        generation: How often the scope was erased.
+        seq: The scope's change counter.
+    """
+
+    impressions: int
+    categories: int
+    labels: int
+    pins: int
+    content_bytes: int
+    journal_entries: int
+    journal_bytes: int
+    max_impressions: int
+    generation: int
+    seq: int

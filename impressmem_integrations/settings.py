@@ -1,0 +1,96 @@
+"""Scope and limits: frozen, validated at construction, units in the names."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from impressmem_integrations.errors import ConfigurationError
+
+LAYOUT_VERSION = 1
+MAX_NAME_BYTES = 1024
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def identity(name: object, what: str) -> str:
+    """Return the text form of a bot or user id. `1` and `"1"` are the same; it is never folded or trimmed.
+
+    Args:
+        name: A non-empty `str`, an `int` or a `uuid.UUID`.
+        what: The word for it in error messages.
+
+    Raises:
+        ConfigurationError: It is empty, None, of another type, over 1,024 UTF-8 bytes or not valid Unicode.
+    """
+    if isinstance(name, bool) or not isinstance(name, str | int | uuid.UUID):
+        raise ConfigurationError(f"{what} must be a non-empty text, an integer or a UUID, not {type(name).__name__}")
+    text = str(name)
+    if not text:
+        raise ConfigurationError(f"{what} is empty; give the id of one {what}")
+    if _LONE_SURROGATE.search(text):
+        raise ConfigurationError(f"{what} holds half of a surrogate pair and cannot be sent to the server")
+    if len(text.encode()) > MAX_NAME_BYTES:
+        raise ConfigurationError(f"{what} is longer than {MAX_NAME_BYTES} UTF-8 bytes")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory it is: a bot and, unless it is the bot's own shared memory, one user.
+
+    Attributes:
+        bot: The assistant's name.
+        user: The user's id, or None for the bot's shared memory.
+    """
+
+    bot: str = "assistant"
+    user: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bot", identity(self.bot, "bot"))
+        if self.user is not None:
+            object.__setattr__(self, "user", identity(self.user, "user"))
+
+    @property
+    def tag(self) -> str:
+        """The Cluster hash tag without braces: percent-encoded with no safe characters, so no two scopes meet."""
+        return f"{quote(self.bot, safe='')}/{quote(self.user or '', safe='')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one scope. A value over a limit is an error for that item, never a silent cut.
+
+    Attributes:
+        max_impressions: Impressions a scope holds; at capacity the weakest unpinned one leaves.
+        max_content_bytes: UTF-8 bytes of one content.
+        max_labels: Labels of one impression.
+        half_life_days: Half-life of an impression's strength in days; None means no decay.
+        ttl_seconds: Seconds after its last change at which an unpinned impression expires; None means never.
+        max_journal_bytes: Bytes of before-images the journal of a scope keeps.
+        max_journal_entries: Entries the journal of a scope keeps.
+        max_journal_days: Age in days after which a journal entry leaves.
+    """
+
+    max_impressions: int = 10_000
+    max_content_bytes: int = 65_536
+    max_labels: int = 5
+    half_life_days: float | None = 30.0
+    ttl_seconds: float | None = None
+    max_journal_bytes: int = 1_048_576
+    max_journal_entries: int = 10_000
+    max_journal_days: float = 365.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_impressions", "max_content_bytes", "max_labels", "max_journal_bytes", "max_journal_entries"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")
+        for name in ("half_life_days", "ttl_seconds", "max_journal_days"):
+            value = getattr(self, name)
+            if value is None and name != "max_journal_days":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+                raise ConfigurationError(f"{name} must be a finite number above 0, not {value!r}")
