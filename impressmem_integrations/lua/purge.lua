@@ -1,0 +1,28 @@
+-- Unlinks keys of an erased generation, at most a bounded number a call. Safe to run again.
+-- KEYS[1]  meta key of the scope
+-- ARGV[1]  the generation to remove    ARGV[2]  most names or records to look at
+-- Reply: 1 if more is left, 0 when the generation is gone
+-- Can fail: WRONGTYPE.
+--#include lib/scope
+local gone, most = tag_prefix .. ARGV[1] .. ':', tonumber(ARGV[2])
+if ARGV[1] == generation then return redis.error_reply('ERR that generation is in use') end
+for _, pair in ipairs({{'categories', {'category:'}}, {'labels', {'label:', 'links:'}}}) do
+  local names = redis.call('ZPOPMIN', gone .. pair[1], most)
+  for i = 1, #names, 2 do
+    for _, index in ipairs(pair[2]) do redis.call('UNLINK', gone .. index .. names[i]) end
+  end
+  if #names == 2 * most then return 1 end
+end
+local page = redis.call('HSCAN', gone .. 'terms', '0', 'COUNT', most)
+for i = 1, #page[2], 2 do
+  local parts = split(page[2][i + 1], UNIT)
+  for n = 2, #parts, 2 do redis.call('UNLINK', gone .. 'term:' .. parts[n]) end
+  redis.call('HDEL', gone .. 'terms', page[2][i])
+end
+if redis.call('EXISTS', gone .. 'terms') == 1 then return 1 end
+for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'clues', 'created', 'changed',
+                       'withdrawn', 'pins', 'strength', 'expiry', 'journal'}) do
+  redis.call('UNLINK', gone .. name)
+end
+redis.call('HDEL', meta_key, 'purge')
+return 0

@@ -1,0 +1,55 @@
+-- Records filed under a category and labels, and the labels that occur with them.
+-- KEYS[1]  meta key of the scope
+-- ARGV[1]  category or ''   ARGV[2]  bytes after which reading ends   ARGV[3]  most records   ARGV[4..]  labels
+-- Reply: {found, kinds, labels, names, row...}
+--   found   how many different clues match    kinds   per clue of the rows: how many of the asked names it matches
+--   labels  of the matching records, newest first, at most 200
+--   names   when an asked name does not exist: existing names of its kind, newest first, at most 500
+-- Order of the rows: those matching most of the asked names first, then newest first. With neither category nor
+-- labels: the newest records.
+-- Can fail: WRONGTYPE. Reads only.
+--#include lib/scope
+--#include lib/rows
+local category, bytes, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local asked, missing = {}, {}
+if category ~= '' then asked[1] = {'category', resolve('category', category)} end
+for i = 4, #ARGV do asked[#asked + 1] = {'label', resolve('label', ARGV[i])} end
+local hits, touched = {}, {}
+local function take(key)
+  local page = redis.call('ZREVRANGE', key, 0, most - 1, 'WITHSCORES')
+  for i = 1, #page, 2 do
+    hits[page[i]] = (hits[page[i]] or 0) + 1
+    touched[page[i]] = tonumber(page[i + 1])
+  end
+end
+for _, name in ipairs(asked) do
+  take(prefix .. name[1] .. ':' .. name[2])
+  if not redis.call('ZSCORE', prefix .. known_names[name[1]], name[2]) then missing[name[1]] = true end
+end
+if #asked == 0 then take(prefix .. 'clues') end
+local order = {}
+for clue in pairs(hits) do order[#order + 1] = clue end
+table.sort(order, function(a, b)
+  if hits[a] ~= hits[b] then return hits[a] > hits[b] end
+  if touched[a] ~= touched[b] then return touched[a] > touched[b] end
+  return a < b
+end)
+local names = {}
+for kind in pairs(missing) do
+  for _, name in ipairs(redis.call('ZREVRANGE', prefix .. known_names[kind], 0, 499)) do names[#names + 1] = name end
+end
+local out = {#order, {}, {}, names}
+if #order == 0 then return out end
+append_rows(out, order, now_ms(), function(sum) return sum >= bytes end)
+local taken = {}
+for i = 5, #out, ROW do
+  out[2][#out[2] + 1] = hits[out[i]]
+  local _, labels = read_filing(out[i + 2])
+  for _, label in ipairs(labels) do
+    if not taken[label] and #out[3] < 200 then
+      taken[label] = true
+      out[3][#out[3] + 1] = label
+    end
+  end
+end
+return out
