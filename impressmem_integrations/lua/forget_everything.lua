@@ -2,7 +2,7 @@
 -- purge.lua in chunks otherwise. What stays: meta, and salted hashes of what was distilled.
 -- KEYS[1]  meta key of the scope
 -- ARGV[1]  layout version   ARGV[2]  a random salt (used once per scope)
--- Reply: {generation before, impressions erased, journal entries erased, now}
+-- Reply: {generations left to purge, joined by ',', impressions erased, journal entries erased, now, generation now}
 -- Can fail: WRONGTYPE, MOVED, ASK: before the first write.
 --#include lib/scope
 local now = now_ms()
@@ -10,10 +10,11 @@ local count = redis.call('HLEN', prefix .. 'impressions')
 local entries = redis.call('XLEN', prefix .. 'journal')
 local threads = redis.call('ZRANGE', tag_prefix .. 'threads', 0, -1)
 local salt = redis.call('HGET', meta_key, 'salt') or ARGV[2]
+local pending = redis.call('HGET', meta_key, 'purge')
 redis.call('ZCARD', tag_prefix .. 'forgotten')
 for _, thread in ipairs(threads) do redis.call('ZCARD', tag_prefix .. 'seen:' .. thread) end
 redis.call('HSET', meta_key, 'layout', ARGV[1], 'salt', salt, 'generation', whole(tonumber(generation) + 1),
-  'purge', generation, 'journal_bytes', '0')
+  'purge', (pending and pending .. ',' or '') .. generation, 'journal_bytes', '0')
 for _, thread in ipairs(threads) do
   for _, member in ipairs(redis.call('ZRANGE', tag_prefix .. 'seen:' .. thread, 0, -1)) do
     local digest = string.sub(member, string.find(member, ' ', 1, true) + 1)
@@ -22,4 +23,4 @@ for _, thread in ipairs(threads) do
   redis.call('UNLINK', tag_prefix .. 'seen:' .. thread)
 end
 redis.call('UNLINK', tag_prefix .. 'threads')
-return {tonumber(generation), count, entries, now}
+return {(pending and pending .. ',' or '') .. generation, count, entries, now, tonumber(generation) + 1}

@@ -24,5 +24,13 @@ for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'c
                        'withdrawn', 'pins', 'strength', 'expiry', 'journal'}) do
   redis.call('UNLINK', gone .. name)
 end
-redis.call('HDEL', meta_key, 'purge')
+local left = {}
+for _, other in ipairs(split(redis.call('HGET', meta_key, 'purge') or '', ',')) do
+  if other ~= ARGV[1] and other ~= '' then left[#left + 1] = other end
+end
+if #left > 0 then
+  redis.call('HSET', meta_key, 'purge', table.concat(left, ','))
+else
+  redis.call('HDEL', meta_key, 'purge')
+end
 return 0
