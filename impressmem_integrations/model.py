@@ -51,12 +51,22 @@ class Impression:
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A category or a label in a listing: its name and when one of its impressions last changed (UTC)."""
+class Named(str):
+    """A category or a label in a listing: text, with `.name` and the time of its impressions' last change (UTC)."""
 
-    name: str
+    __slots__ = ("touched_at",)
     touched_at: datetime
+
+    def __new__(cls, name: str, touched_at: datetime) -> Named:
+        """Make a name with its time."""
+        made = super().__new__(cls, name)
+        made.touched_at = touched_at
+        return made
+
+    @property
+    def name(self) -> str:
+        """The plain text."""
+        return str.__str__(self)
 
 
 @dataclass(frozen=True, slots=True)

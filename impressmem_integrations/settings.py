@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -66,7 +67,8 @@ class Limits:
     Attributes:
         max_impressions: Impressions a scope holds; at capacity the weakest unpinned one leaves.
         max_content_bytes: UTF-8 bytes of one content.
-        max_labels: Labels of one impression.
+        min_labels: Labels one impression must have at least.
+        max_labels: Labels one impression may have.
         half_life_days: Half-life of an impression's strength in days; None means no decay.
         ttl_seconds: Seconds after its last change at which an unpinned impression expires; None means never.
         max_journal_bytes: Bytes of before-images the journal of a scope keeps.
@@ -76,6 +78,7 @@ class Limits:
 
     max_impressions: int = 10_000
     max_content_bytes: int = 65_536
+    min_labels: int = 1
     max_labels: int = 5
     half_life_days: float | None = 30.0
     ttl_seconds: float | None = None
@@ -88,9 +91,42 @@ class Limits:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")
+        if isinstance(self.min_labels, bool) or self.min_labels not in range(self.max_labels + 1):
+            raise ConfigurationError(f"min_labels must be a whole number from 0 to max_labels, not {self.min_labels!r}")
         for name in ("half_life_days", "ttl_seconds", "max_journal_days"):
             value = getattr(self, name)
             if value is None and name != "max_journal_days":
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
                 raise ConfigurationError(f"{name} must be a finite number above 0, not {value!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokenizer:
+    """Counts the units of a text for budgets, e.g. a model's tokens.
+
+    Attributes:
+        name: Names the measure; contexts counted by different measures are kept apart.
+        count: The number of units of a text.
+    """
+
+    name: str
+    count: Callable[[str], int]
+
+    @classmethod
+    def of(cls, given: object) -> Tokenizer:
+        """Accept a `Tokenizer`, a `(name, count)` pair, or an object with `.name` and `.encode(text)`.
+
+        Raises:
+            ConfigurationError: It is none of these or has no name.
+        """
+        if isinstance(given, Tokenizer):
+            return given
+        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str) and callable(given[1]):
+            return cls(*given)
+        name, encode = getattr(given, "name", None), getattr(given, "encode", None)
+        if isinstance(name, str) and name and callable(encode):
+            return cls(name, lambda text: len(encode(text)))
+        raise ConfigurationError(
+            "tokenizer must be a Tokenizer(name, count), a (name, count) pair, or an object with name and encode"
+        )

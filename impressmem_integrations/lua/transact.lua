@@ -10,9 +10,9 @@
 --            record clue seq      the record's last change is still seq (0: there is none)
 --            seen thread n        the thread's count of distilled turns is still n
 -- then per operation: name, number of arguments, arguments; names are "<folded>" or "<folded>RECORD<spelling>"
---            save clue filing record pin(0|1) expires-or-'' digest origin terms
+--            save clue filing record pin(0|1) lifetime-in-ms-or-'' digest origin terms
 --            put clue filing record facts pinned-at-or-'' expires-or-'' terms      (import; seq 0: assigned here)
---            merge-names kind target most source...        merge-clues target record digest origin terms source...
+--            merge-names kind target most source...        merge-clues target record digest origin terms most-labels source...
 --            pin clue   unpin clue   confirm clue   forget clue   seen thread digest...
 --
 -- Reply: {'ok', transaction or '', now, generation, evicted, expired, one reply per operation}
@@ -28,7 +28,6 @@ local settings = {
 }
 --#include lib/unit
 
-local MAX_LABELS = 5
 local DUE_AT_ONCE = 64
 local SEEN_KEPT = 500
 local extra_writes = false
@@ -185,7 +184,8 @@ end
 operations['merge-clues'] = function(a)
   local target, unit = existing('clue', a[1])
   local sources, seen = {}, {}
-  for i = 6, #a do
+  local most_labels = tonumber(a[6])
+  for i = 7, #a do
     local source = existing('clue', a[i])
     if source ~= target and not seen[source] then
       seen[source] = true
@@ -206,7 +206,7 @@ operations['merge-clues'] = function(a)
       end
     end
     for _, name in ipairs(other_labels) do
-      if not has_label[name] and #labels < MAX_LABELS then
+      if not has_label[name] and #labels < most_labels then
         has_label[name] = true
         labels[#labels + 1] = name
       end

@@ -97,11 +97,11 @@ local function filing_of(text)
   return table.concat(out, UNIT)
 end
 
-local function expiry_for(pin, wanted)
-  if pin then return false end
-  if wanted ~= '' then return wanted end
-  if settings.ttl ~= '' then return whole(now + tonumber(settings.ttl)) end
-  return false
+-- When a record expires: after its own lifetime (ms), else after the scope's; pinned ones never do.
+local function expiry_for(pin, lifetime)
+  if lifetime == '' then lifetime = settings.ttl end
+  if pin or lifetime == '' then return false end
+  return whole(now + tonumber(lifetime))
 end
 
 -- One more revision; the record's times stay, since nobody said it anew.

@@ -1,0 +1,131 @@
+"""Runs one command on a redis-py client, blocking or native asyncio, and translates what can go wrong.
+
+Arguments are encoded here and raw bytes are asked for, so a client that decodes, or encodes differently, works as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import redis
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    NoScriptError,
+    RedisError,
+    ResponseError,
+)
+
+from impressmem_integrations.core.effects import Command, R
+from impressmem_integrations.core.scripts import SCRIPTS
+from impressmem_integrations.errors import (
+    ConfigurationError,
+    CorruptStore,
+    StoreError,
+    StoreTimeout,
+    StoreUnavailable,
+)
+
+_SLOT_RETRIES = 5
+_SLOT_PAUSE_S = 0.05
+
+
+def _wire(command: Command[Any]) -> tuple[list[bytes], list[bytes]]:
+    script = SCRIPTS[command.script]
+    rest = [str(len(command.keys)).encode(), *(key.encode() for key in command.keys), *map(_encode, command.args)]
+    return [script.sha.encode(), *rest], [script.source.encode(), *rest]
+
+
+def _encode(value: bytes | str | float) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _is_moving(error: ResponseError) -> bool:
+    """Whether a Cluster slot is on its way: the script failed before its first write and may be sent again."""
+    text = str(error)
+    return text.startswith("TRYAGAIN") or "non local key" in text
+
+
+def send(client: Any, command: Command[R], shown: str) -> R:
+    """Run a command on a `redis.Redis` (or cluster) client.
+
+    Raises:
+        StoreError: And its kinds; the command's parser may raise more.
+    """
+    by_sha, by_source = _wire(command)
+    for attempt in range(_SLOT_RETRIES + 1):
+        try:
+            try:
+                reply = client.execute_command("EVALSHA", *by_sha, NEVER_DECODE=True)
+            except NoScriptError:
+                reply = client.execute_command("EVAL", *by_source, NEVER_DECODE=True)
+        except ResponseError as error:
+            if attempt == _SLOT_RETRIES or not _is_moving(error):
+                raise translated(error, shown) from error
+            time.sleep(_SLOT_PAUSE_S * (attempt + 1))
+        except (RedisError, OSError) as error:
+            raise translated(error, shown) from error
+        else:
+            break
+    return command.parse(reply)
+
+
+async def asend(client: Any, command: Command[R], shown: str) -> R:
+    """Run a command on a `redis.asyncio` client. Raises like `send`."""
+    by_sha, by_source = _wire(command)
+    for attempt in range(_SLOT_RETRIES + 1):
+        try:
+            try:
+                reply = await client.execute_command("EVALSHA", *by_sha, NEVER_DECODE=True)
+            except NoScriptError:
+                reply = await client.execute_command("EVAL", *by_source, NEVER_DECODE=True)
+        except ResponseError as error:
+            if attempt == _SLOT_RETRIES or not _is_moving(error):
+                raise translated(error, shown) from error
+            await asyncio.sleep(_SLOT_PAUSE_S * (attempt + 1))
+        except (RedisError, OSError) as error:
+            raise translated(error, shown) from error
+        else:
+            break
+    return command.parse(reply)
+
+
+_HINT = "check that it runs and the URL is right, or use 'embedded' to need no server"
+_REPLIES: Sequence[tuple[str, type[StoreError], str]] = (
+    ("WRONGTYPE", CorruptStore, "a key of this scope holds another type than this package wrote; run check()"),
+    ("OOM", StoreError, "the server is out of memory; nothing was written"),
+    ("READONLY", StoreError, "the server is a read-only replica; nothing was written"),
+    ("MISCONF", StoreError, "the server cannot persist and refuses writes; nothing was written"),
+    ("NOPERM", StoreError, "the server's user lacks a permission this package needs"),
+    ("LOADING", StoreUnavailable, "the server is still loading its data; try again"),
+)
+
+
+def translated(error: Exception, shown: str) -> Exception:
+    """The error of this package for one of redis-py, without contents and passwords."""
+    if isinstance(error, AuthenticationError | AuthorizationError):
+        return ConfigurationError(f"the server at {shown} refuses the user name or password")
+    if isinstance(error, redis.exceptions.TimeoutError | TimeoutError):
+        return StoreTimeout(f"the server at {shown} did not answer in time; whether a write arrived is not known")
+    if isinstance(error, redis.exceptions.ConnectionError | OSError):
+        return StoreUnavailable(f"no server answers at {shown}; {_HINT}")
+    text = str(error)
+    for code, kind, message in _REPLIES:
+        if text.startswith(code) or f" {code} " in text[:200]:
+            return kind(f"{message} (server at {shown})")
+    if text.startswith(("NOAUTH", "WRONGPASS")):
+        return ConfigurationError(f"the server at {shown} refuses the user name or password")
+    return StoreError(f"the server at {shown} refused a command: {text.split(' script:')[0][:200]}")
+
+
+def never_sent(error: BaseException) -> bool:
+    """Whether the connection was refused, so that the command certainly did not run."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, ConnectionRefusedError | FileNotFoundError):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False

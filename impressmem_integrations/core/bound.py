@@ -1,0 +1,34 @@
+"""What every flow needs to know: whose memory, its limits, how units are counted. No connection and no clock."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from impressmem_integrations.core.text import units
+from impressmem_integrations.settings import Limits, Scope
+
+DEFAULT_BUDGET_UNITS = 10_000
+DEFAULT_RECALL_UNITS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One scope as seen by one store.
+
+    Attributes:
+        scope: Whose memory it is.
+        limits: The bounds in force.
+        count_units: Measures a text for budgets.
+        unit_name: Names that measure; contexts counted by different measures are kept apart.
+        salt: Offered to the server as a new scope's salt; the first one offered stays.
+        registered: Scopes this process has put into the registry, with their generation; shared by all views of a store.
+    """
+
+    scope: Scope
+    limits: Limits = Limits()
+    count_units: Callable[[str], int] = units
+    unit_name: str = "utf8/3"
+    salt: str = field(default_factory=lambda: secrets.token_hex(16))
+    registered: dict[Scope, int] = field(default_factory=dict)

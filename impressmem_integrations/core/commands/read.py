@@ -1,0 +1,267 @@
+"""Builds the read-only script calls and parses their replies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from impressmem_integrations.core import keys
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands.records import (
+    Facts,
+    as_text,
+    impression,
+    moment,
+    read_netstrings,
+    rows,
+    rows_with_facts,
+    wire_name,
+)
+from impressmem_integrations.core.commands.write import Wire
+from impressmem_integrations.core.effects import Command, R, Raw
+from impressmem_integrations.core.text import Name
+from impressmem_integrations.model import Impression, JournalEntry, Stats
+from impressmem_integrations.settings import Scope
+
+IMAGE = 6  # parts of one before-image: clue, record, filing, facts, pinned at, expires at
+
+
+def _read(bound: Bound, script: str, args: Sequence[Wire], parse: Callable[[Any], R]) -> Command[R]:
+    return Command(script, (keys.meta_key(bound.scope),), tuple(args), parse, writes=False)
+
+
+def get(bound: Bound, clues: Sequence[Name]) -> Command[list[Impression]]:
+    """Named records in the order asked; missing ones are left out."""
+    return _read(bound, "get", [wire_name(clue) for clue in clues], rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a listing goes on: the last score and member, both looked at already."""
+
+    score: str = ""
+    member: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    """One page of records with their facts, and where the next begins (None: the end)."""
+
+    items: tuple[tuple[Impression, Facts], ...]
+    next: Cursor | None
+
+
+def list_records(
+    bound: Bound, index: str, name: Name | None, newest_first: bool, cursor: Cursor, most: int, most_bytes: int
+) -> Command[RecordPage]:
+    """One page of records by `clues` (last touch), `created`, `pins`, `category` or `label`."""
+
+    def parse(reply: Sequence[Raw]) -> RecordPage:
+        score, member, more, *rest = reply
+        following = Cursor(as_text(score), as_text(member)) if int(more) else None
+        return RecordPage(tuple(rows_with_facts(rest)), following)
+
+    direction = "new" if newest_first else "old"
+    name_text = wire_name(name) if name else ""
+    args = (index, name_text, direction, cursor.score, cursor.member, most, most_bytes)
+    return _read(bound, "list_records", args, parse)
+
+
+def list_names(
+    bound: Bound,
+    kind: str,
+    *,
+    name: Name | None = None,
+    newest_first: bool = True,
+    lowest: str = "-inf",
+    highest: str = "+inf",
+    offset: int = 0,
+    most: int = 500,
+) -> Command[list[tuple[str, int]]]:
+    """Names with the ms of their last touch; kinds as in `lua/list_names.lua`."""
+
+    def parse(reply: Sequence[Raw]) -> list[tuple[str, int]]:
+        flat = [as_text(item) for item in reply]
+        return [(flat[at], int(float(flat[at + 1]))) for at in range(0, len(flat), 2)]
+
+    name_text = wire_name(name) if name else ""
+    args = (kind, name_text, "new" if newest_first else "old", lowest, highest, offset, most)
+    return _read(bound, "list_names", args, parse)
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """Records found by category and labels.
+
+    Attributes:
+        found: How many match, before the byte bound.
+        items: Those matching most of the asked names first, then newest first.
+        matches: Per item, how many of the asked names it is filed under.
+        labels: Labels of the items, newest first.
+        names: When an asked name does not exist, the existing ones of its kind.
+    """
+
+    found: int
+    items: tuple[Impression, ...]
+    matches: tuple[int, ...]
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def recall(bound: Bound, category: Name | None, labels: Sequence[Name], most_bytes: int, most: int) -> Command[Filed]:
+    """Records filed under a category and labels."""
+
+    def parse(reply: Sequence[Raw]) -> Filed:
+        found, matches, names, near, *rest = reply
+        return Filed(
+            int(found),
+            tuple(rows(rest)),
+            tuple(map(int, matches)),
+            tuple(map(as_text, names)),
+            tuple(map(as_text, near)),
+        )
+
+    args = (wire_name(category) if category else "", most_bytes, most, *map(wire_name, labels))
+    return _read(bound, "recall", args, parse)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a context is rendered from: names newest first, pinned records oldest first, others newest first."""
+
+    generation: int
+    seq: int
+    impressions: int
+    categories_stored: int
+    labels_stored: int
+    categories: tuple[str, ...]
+    labels: tuple[str, ...]
+    pinned: tuple[Impression, ...]
+    others: tuple[Impression, ...]
+
+
+def context(bound: Bound, most_bytes: int, most_names: int) -> Command[Material]:
+    """What a context of about that many bytes needs, in one trip."""
+
+    def parse(reply: Sequence[Raw]) -> Material:
+        generation, seq, count, category_count, label_count, categories, labels, pinned, *rest = reply
+        items = tuple(rows(rest))
+        return Material(
+            int(generation),
+            int(seq),
+            int(count),
+            int(category_count),
+            int(label_count),
+            tuple(map(as_text, categories)),
+            tuple(map(as_text, labels)),
+            items[: int(pinned)],
+            items[int(pinned) :],
+        )
+
+    return _read(bound, "context", (most_bytes, most_names), parse)
+
+
+def stats(bound: Bound) -> Command[Stats]:
+    """Counts of the scope."""
+
+    def parse(reply: Sequence[Raw]) -> Stats:
+        n = list(map(int, reply))
+        return Stats(
+            impressions=n[0],
+            categories=n[1],
+            labels=n[2],
+            pins=n[3],
+            journal_entries=n[4],
+            journal_bytes=n[5],
+            max_impressions=n[6] or bound.limits.max_impressions,
+            generation=n[7],
+            seq=n[8],
+            content_bytes=n[9],
+        )
+
+    return _read(bound, "stats", (), parse)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalPage:
+    """Journal entries, newest first, and the id to go on from ("" at the end)."""
+
+    entries: tuple[JournalEntry, ...]
+    next: str
+
+
+def journal(bound: Bound, start: str, most: int, clue: Name | None = None) -> Command[JournalPage]:
+    """One page of the journal, newest first; with a clue only entries that name it."""
+
+    def parse(reply: Sequence[Raw]) -> JournalPage:
+        return JournalPage(tuple(_entry(fields) for fields in reply[1:]), as_text(reply[0]))
+
+    return _read(bound, "journal", (start, most, wire_name(clue) if clue else ""), parse)
+
+
+def _entry(flat: Sequence[Raw]) -> JournalEntry:
+    fields = {as_text(flat[at]): flat[at + 1] for at in range(0, len(flat), 2)}
+    listed = as_text(fields["clues"]).strip("\x1f")
+    parts = read_netstrings(fields["before"])
+    images = {}
+    for at in range(0, len(parts), IMAGE):
+        clue, record, filing, facts, pinned, expires = parts[at : at + IMAGE]
+        name = as_text(clue)
+        images[name] = (
+            impression(name, record, as_text(filing), Facts.parse(as_text(facts)), as_text(pinned), as_text(expires), "0")
+            if record
+            else None
+        )
+    clues = tuple(listed.split("\x1f")) if listed else ()
+    return JournalEntry(
+        transaction=as_text(fields["transaction"]),
+        operation=as_text(fields["operation"]),
+        at=moment(int(fields["at"])),
+        clues=clues,
+        source=as_text(fields["source"]) or None,
+        reason=as_text(fields["reason"]) or None,
+        before=tuple(images.get(clue) for clue in clues),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a thread's maintenance has distilled: the scope's generation, the count ever, the newest digests in order."""
+
+    generation: int
+    count: int
+    digests: tuple[str, ...]
+
+
+def seen(bound: Bound, thread: str) -> Command[Seen]:
+    """The distilled turns of a thread."""
+
+    def parse(reply: Sequence[Raw]) -> Seen:
+        generation, count, *digests = map(as_text, reply)
+        return Seen(int(generation), int(count), tuple(digests))
+
+    return _read(bound, "seen", (thread,), parse)
+
+
+@dataclass(frozen=True, slots=True)
+class ScopePage:
+    """Some known scopes, and the cursor to go on with ("0" at the end)."""
+
+    scopes: tuple[Scope, ...]
+    next: str
+
+
+def scopes(shard: int, cursor: str, most: int) -> Command[ScopePage]:
+    """One step through a shard of the registry."""
+
+    def parse(reply: Sequence[Raw]) -> ScopePage:
+        following, tags = reply
+        found = []
+        for tag in tags:
+            bot, _, user = as_text(tag).partition("/")
+            found.append(Scope(unquote(bot), unquote(user) or None))
+        return ScopePage(tuple(found), as_text(following))
+
+    return Command("scopes", (keys.registry_key(shard),), (cursor, most), parse, writes=False)

@@ -1,0 +1,236 @@
+"""Records on the wire: what is stored for an impression, and how a row of a reply becomes one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.effects import Raw
+from impressmem_integrations.core.text import Name, normal_content, normal_name
+from impressmem_integrations.errors import CorruptStore, InvalidInput
+from impressmem_integrations.model import Impression
+
+UNIT, RECORD, GROUP = "\x1f", "\x1e", "\x1d"
+ROW = 7
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def as_text(raw: Raw) -> str:
+    """A reply item as text, whether the client decodes or not."""
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes | bytearray) else str(raw)
+
+
+def moment(milliseconds: float) -> datetime:
+    """Milliseconds since 1970 as an aware UTC time."""
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def milliseconds(when: datetime) -> int:
+    """An aware time as whole milliseconds since 1970.
+
+    Raises:
+        InvalidInput: The time has no zone.
+    """
+    if when.tzinfo is None:
+        raise InvalidInput("a time needs a zone, e.g. datetime.now(timezone.utc)")
+    return (when - _EPOCH) // timedelta(milliseconds=1)
+
+
+def wire_name(name: Name) -> str:
+    """A name as scripts take it: the folded form, and the spelling where it differs."""
+    return name.key if name.key == name.shown else f"{name.key}{RECORD}{name.shown}"
+
+
+def source_digest(source: str | None) -> str:
+    """What `facts` keep of a source: enough to recognise it after an erasure."""
+    if source is None:
+        return "-"
+    digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return urlsafe_b64encode(digest).decode("ascii").rstrip("=")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A checked item, ready to be sent."""
+
+    clue: Name
+    content: str
+    category: Name
+    labels: tuple[Name, ...]
+    pin: bool = False
+    source: str | None = None
+    value: Any = None
+    ttl_seconds: float | None = None
+
+
+_FIELDS = frozenset({"clue", "content", "category", "labels", "pin", "source", "value", "ttl_seconds"})
+
+
+def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
+    """Check one item against the limits.
+
+    Args:
+        bound: The scope and its limits.
+        item: `clue`, `content`, `category`, `labels`, and optionally `pin`, `source`, `value`, `ttl_seconds`.
+
+    Raises:
+        InvalidInput: A field is missing, unknown, of the wrong type or over its limit.
+    """
+    if not isinstance(item, Mapping):
+        raise InvalidInput(f"an item must be a mapping with clue, content, category and labels, not {type(item).__name__}")
+    if missing := [name for name in ("clue", "content", "category", "labels") if item.get(name) is None]:
+        raise InvalidInput(f"{', '.join(missing)} missing")
+    if unknown := [str(name) for name in item if name not in _FIELDS]:
+        raise InvalidInput(f"unknown field {', '.join(sorted(unknown))}; known are {', '.join(sorted(_FIELDS))}")
+    limits, pin, ttl = bound.limits, item.get("pin", False), item.get("ttl_seconds")
+    if not isinstance(pin, bool):
+        raise InvalidInput("pin must be True or False")
+    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 < ttl < 1e12):
+        raise InvalidInput("ttl_seconds must be a number above 0")
+    source = item.get("source")
+    if source is not None and not isinstance(source, str):
+        raise InvalidInput("source must be text or None")
+    return Draft(
+        normal_name(item["clue"], "clue"),
+        normal_content(item["content"], limits.max_content_bytes),
+        normal_name(item["category"], "category"),
+        draft_labels(bound, item["labels"]),
+        pin,
+        source,
+        item.get("value"),
+        ttl,
+    )
+
+
+def draft_labels(bound: Bound, labels: object) -> tuple[Name, ...]:
+    """Check labels: a list of texts, without duplicates, within the limit."""
+    if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | set | frozenset):
+        raise InvalidInput("labels must be a list of texts")
+    names = {name.key: name for name in (normal_name(label, "label") for label in labels)}
+    if not bound.limits.min_labels <= len(names) <= bound.limits.max_labels:
+        raise InvalidInput(
+            f"{len(names)} labels given; {bound.limits.min_labels} to {bound.limits.max_labels} are allowed"
+        )
+    return tuple(names.values())
+
+
+def encode_record(content: str, source: str | None, value: Any) -> bytes:
+    """The bytes kept for an impression; opaque to the server.
+
+    Raises:
+        InvalidInput: The value is not JSON.
+    """
+    record: dict[str, Any] = {"c": content}
+    if source is not None:
+        record["s"] = source
+    if value is not None:
+        record["v"] = value
+    try:
+        return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"value must be JSON: {error}") from error
+
+
+def wire_filing(categories: Sequence[Name], labels: Sequence[Name]) -> str:
+    """A filing as scripts take it."""
+    return UNIT.join([GROUP.join(map(wire_name, categories)), *map(wire_name, labels)])
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the server counts for a record; times in whole milliseconds."""
+
+    created: int
+    updated: int
+    touched: int
+    revision: int
+    seq: int
+    uses: int
+    used: int
+    digest: str
+    origin: str
+
+    @classmethod
+    def parse(cls, text: str) -> Facts:
+        """Read the stored form."""
+        parts = text.split(" ")
+        return cls(*map(int, parts[:7]), digest=parts[7], origin=parts[8])
+
+    def wire(self) -> str:
+        """The stored form."""
+        return " ".join(
+            map(
+                str,
+                (self.created, self.updated, self.touched, self.revision, self.seq, self.uses, self.used, self.digest, self.origin),
+            )
+        )
+
+
+def impression(
+    clue: str, record: bytes, filing: str, facts: Facts, pinned_at: str, expires_at: str, changed: str
+) -> Impression:
+    """Build an impression from its stored parts.
+
+    Raises:
+        CorruptStore: The record is not one of ours.
+    """
+    try:
+        held = json.loads(record)
+        content = held["c"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptStore("a record of this scope cannot be read; run check() and repair()") from error
+    groups, *labels = filing.split(UNIT)
+    category, *also = groups.split(GROUP)
+    return Impression(
+        clue=clue,
+        content=content,
+        category=category,
+        labels=tuple(labels),
+        pin=bool(pinned_at),
+        created_at=moment(facts.created),
+        updated_at=moment(facts.updated),
+        revision=facts.revision,
+        source=held.get("s"),
+        uses=facts.uses,
+        also=tuple(also),
+        seq=int(float(changed or 0)),
+        expires_at=moment(float(expires_at)) if expires_at else None,
+        pinned_at=moment(float(pinned_at)) if pinned_at else None,
+        value=held.get("v"),
+    )
+
+
+def rows(reply: Sequence[Raw]) -> list[Impression]:
+    """The rows of a reply, in its order."""
+    return [item for item, _ in rows_with_facts(reply)]
+
+
+def rows_with_facts(reply: Sequence[Raw]) -> Iterator[tuple[Impression, Facts]]:
+    """The rows of a reply with what the server counts for each."""
+    for at in range(0, len(reply), ROW):
+        clue, record, filing, counted, pinned, expires, changed = reply[at : at + ROW]
+        facts = Facts.parse(as_text(counted))
+        yield (
+            impression(
+                as_text(clue), record, as_text(filing), facts, as_text(pinned), as_text(expires), as_text(changed)
+            ),
+            facts,
+        )
+
+
+def read_netstrings(data: bytes) -> list[bytes]:
+    """The parts of a journal entry's before-images."""
+    parts, at = [], 0
+    while at < len(data):
+        colon = data.index(b":", at)
+        start = colon + 1
+        end = start + int(data[at:colon])
+        parts.append(data[start:end])
+        at = end + 1
+    return parts

@@ -1,0 +1,273 @@
+"""Builds the one script call that every change is: guards, then operations, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from impressmem_integrations.core import keys
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands.records import (
+    Draft,
+    Facts,
+    as_text,
+    encode_record,
+    moment,
+    source_digest,
+    wire_filing,
+    wire_name,
+)
+from impressmem_integrations.core.effects import Command, Raw
+from impressmem_integrations.core.text import Name, content_digest, normal_name
+from impressmem_integrations.errors import (
+    CapacityError,
+    ConfigurationError,
+    InvalidInput,
+    NotFound,
+    StalePlan,
+    StoreError,
+)
+from impressmem_integrations.model import Impression
+from impressmem_integrations.settings import LAYOUT_VERSION, Scope
+
+Wire = bytes | str | int | float
+_NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of a transaction, as `lua/transact.lua` takes it."""
+
+    name: str
+    args: tuple[Wire, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Something that must still hold, or nothing is written: `generation`, `record` or `seen`."""
+
+    kind: str
+    subject: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """What a transaction did.
+
+    Attributes:
+        id: What `undo` takes; None where no record changed.
+        at: The server's time.
+        generation: The scope's generation.
+        evicted: Clues that left because the scope is full.
+        expired: Clues whose time was over.
+        replies: One per operation, undecoded.
+    """
+
+    id: str | None
+    at: datetime
+    generation: int
+    evicted: tuple[str, ...]
+    expired: tuple[str, ...]
+    replies: tuple[Sequence[Raw], ...]
+
+
+def transact(
+    bound: Bound,
+    operations: Sequence[Operation],
+    *,
+    guards: Sequence[Guard] = (),
+    source: str | None = None,
+    reason: str = "",
+    transaction: str = "",
+) -> Command[Transaction]:
+    """Build a transaction. Its parser raises CapacityError, NotFound, InvalidInput or StalePlan; nothing is written then."""
+    limits = bound.limits
+    half_life = _NO_DECAY_MS if limits.half_life_days is None else round(limits.half_life_days * 86_400_000)
+    args: list[Wire] = [
+        LAYOUT_VERSION,
+        limits.max_impressions,
+        half_life,
+        "" if limits.ttl_seconds is None else round(limits.ttl_seconds * 1000),
+        limits.max_journal_bytes,
+        limits.max_journal_entries,
+        round(limits.max_journal_days * 86_400_000),
+        bound.salt,
+        source or "",
+        reason,
+        transaction,
+        len(guards),
+    ]
+    for guard in guards:
+        args += (guard.kind, guard.subject, guard.value)
+    for operation in operations:
+        args += (operation.name, len(operation.args), *operation.args)
+    return Command("transact", (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
+
+
+def _parse_transaction(reply: Sequence[Raw]) -> Transaction:
+    if as_text(reply[0]) == "!":
+        raise _refusal([as_text(part) for part in reply[1:]])
+    _, transaction, now, generation, evicted, expired, replies = reply
+    return Transaction(
+        id=as_text(transaction) or None,
+        at=moment(int(now)),
+        generation=int(generation),
+        evicted=tuple(map(as_text, evicted)),
+        expired=tuple(map(as_text, expired)),
+        replies=tuple(replies),
+    )
+
+
+def _refusal(parts: Sequence[str]) -> Exception:
+    code, *detail = parts
+    match code:
+        case "capacity":
+            return CapacityError(
+                f"the scope holds {detail[0]} impressions, all pinned or just written; unpin or forget some,"
+                " or raise max_impressions"
+            )
+        case "not-found":
+            return NotFound(f"there is no {detail[0]} {detail[1]!r}")
+        case "same":
+            return InvalidInput(f"nothing to merge: {detail[0]!r} is source and target")
+        case "stale":
+            return StalePlan(f"{detail[0]!r} changed since the plan was made", (detail[0],))
+        case "too-many":
+            return InvalidInput(f"{detail[0]} records are too many for one script")
+        case "layout":
+            return ConfigurationError(
+                f"this scope was written with layout {detail[0]}; this version of the package reads layout {LAYOUT_VERSION}"
+            )
+    return StoreError(f"the server refused the transaction: {code}")
+
+
+def save_operation(item: Draft) -> Operation:
+    """Save a checked item."""
+    expires = "" if item.ttl_seconds is None else str(round(item.ttl_seconds * 1000))
+    return Operation(
+        "save",
+        (
+            wire_name(item.clue),
+            wire_filing([item.category], item.labels),
+            encode_record(item.content, item.source, item.value),
+            int(item.pin),
+            expires,
+            content_digest(item.content),
+            source_digest(item.source),
+            "",
+        ),
+    )
+
+
+def put_operation(item: Impression, facts: Facts) -> Operation:
+    """Store a record as it was elsewhere, times and counters included."""
+
+    def name(text: str, what: str) -> Name:
+        return normal_name(text, what)
+
+    return Operation(
+        "put",
+        (
+            wire_name(name(item.clue, "clue")),
+            wire_filing(
+                [name(item.category, "category"), *(name(other, "category") for other in item.also)],
+                [name(label, "label") for label in item.labels],
+            ),
+            encode_record(item.content, item.source, item.value),
+            facts.wire(),
+            _ms(item.pinned_at),
+            _ms(item.expires_at),
+            "",
+        ),
+    )
+
+
+def _ms(when: datetime | None) -> str:
+    return "" if when is None else str(round(when.timestamp() * 1000))
+
+
+def merge_names_operation(kind: str, target: Name, sources: Sequence[Name], most: int) -> Operation:
+    """Move everything filed under the sources to the target; at most `most` records."""
+    return Operation("merge-names", (kind, wire_name(target), most, *map(wire_name, sources)))
+
+
+def merge_clues_operation(
+    bound: Bound, target: Name, content: str, sources: Sequence[Name], source: str | None
+) -> Operation:
+    """Make one record of several."""
+    return Operation(
+        "merge-clues",
+        (
+            wire_name(target),
+            encode_record(content, source, None),
+            content_digest(content),
+            source_digest(source),
+            "",
+            bound.limits.max_labels,
+            *map(wire_name, sources),
+        ),
+    )
+
+
+def clue_operation(name: str, clue: Name) -> Operation:
+    """`pin`, `unpin`, `confirm` or `forget` one clue."""
+    return Operation(name, (wire_name(clue),))
+
+
+def seen_operation(thread: str, digests: Sequence[str]) -> Operation:
+    """Note turns of a thread as distilled."""
+    return Operation("seen", (thread, *digests))
+
+
+def generation_guard(generation: int) -> Guard:
+    """The scope was not erased since."""
+    return Guard("generation", "", str(generation))
+
+
+def record_guard(clue: Name, seq: int) -> Guard:
+    """The record did not change since; 0 means there is none."""
+    return Guard("record", wire_name(clue), str(seq))
+
+
+def seen_guard(thread: str, count: int) -> Guard:
+    """Nobody distilled turns of the thread since."""
+    return Guard("seen", thread, str(count))
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What `forget_everything` removed: counts, the time, the new generation and generations still to purge."""
+
+    pending: tuple[int, ...]
+    impressions: int
+    journal_entries: int
+    at: datetime
+    generation: int
+
+
+def forget_everything(bound: Bound) -> Command[Erasure]:
+    """Erase a scope: from here on readers see nothing."""
+
+    def parse(reply: Sequence[Raw]) -> Erasure:
+        pending, count, entries, now, generation = reply
+        return Erasure(
+            tuple(map(int, as_text(pending).split(","))), int(count), int(entries), moment(int(now)), int(generation)
+        )
+
+    return Command("forget_everything", (keys.meta_key(bound.scope),), (LAYOUT_VERSION, bound.salt), parse)
+
+
+PURGE_STEP = 1_000
+
+
+def purge(bound: Bound, generation: int) -> Command[bool]:
+    """Unlink a bounded number of keys of an erased generation. Returns whether more is left."""
+    return Command("purge", (keys.meta_key(bound.scope),), (generation, PURGE_STEP), bool)
+
+
+def register(scope: Scope, action: str) -> Command[bool]:
+    """Put a scope into the registry (`add`) or take it out (`remove`)."""
+    return Command("register", (keys.registry_key(keys.registry_shard(scope)),), (action, scope.tag), bool)
+

@@ -1,0 +1,243 @@
+"""Flows that only read one scope: get, recall, context, listings, history, stats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Generic, TypeVar
+
+from impressmem_integrations.core import keys, render
+from impressmem_integrations.core.bound import DEFAULT_BUDGET_UNITS, DEFAULT_RECALL_UNITS, Bound
+from impressmem_integrations.core.commands import read
+from impressmem_integrations.core.commands.records import moment
+from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.core.text import loose, normal_name
+from impressmem_integrations.errors import InvalidInput
+from impressmem_integrations.model import (
+    Context,
+    Impression,
+    JournalEntry,
+    Named,
+    Omission,
+    Ranked,
+    Recall,
+    Stats,
+)
+from impressmem_integrations.settings import Scope
+
+T = TypeVar("T")
+_BYTES_PER_UNIT = 3
+_MOST_RECALLED = 1_000
+_MOST_NAMES = 1_000
+_NEAR = 5
+
+
+def get(bound: Bound, clue: str) -> Flow[Impression | None]:
+    """The impression of a clue, or None."""
+    found = yield from ask(read.get(bound, [normal_name(clue, "clue")]))
+    return found[0] if found else None
+
+
+def recall(
+    bound: Bound,
+    query: str | None = None,
+    *,
+    category: str | None = None,
+    labels: Sequence[str] = (),
+    budget_units: int = DEFAULT_RECALL_UNITS,
+) -> Flow[Recall]:
+    """What memory holds under a category and labels: those matching most of them first, then newest first.
+
+    Args:
+        bound: The scope.
+        query: A question.
+        category: A category to look in.
+        labels: Labels to look for; any of them counts, more is better.
+        budget_units: The most units of the text.
+
+    Returns:
+        Ranked items, the text of those that fit, and what was left out. Close names where an asked one does not exist.
+
+    Raises:
+        InvalidInput: An argument is wrong.
+    """
+    budget = _positive(budget_units, "budget_units")
+    if isinstance(labels, str | bytes):
+        raise InvalidInput("labels must be a list of texts")
+    asked_category = normal_name(category, "category") if category is not None else None
+    asked_labels = [normal_name(label, "label") for label in labels]
+    filed = yield from ask(
+        read.recall(bound, asked_category, asked_labels, 2 * budget * _BYTES_PER_UNIT + 4096, _MOST_RECALLED)
+    )
+    ranked = [
+        Ranked(item.clue, "impression", item.content, item, float(matches), {"filing": at})
+        for at, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True), 1)
+    ]
+    text, shown, left = render.recall(ranked, filed.labels, budget, bound.count_units)
+    wanted = [name.shown for name in (*([asked_category] if asked_category else []), *asked_labels)]
+    omitted = filed.found - len(shown)
+    units = sum(bound.count_units(render.line(item.impression) + "\n") for item in left if item.impression)
+    return Recall(
+        tuple(shown),
+        text,
+        (Omission("impressions", omitted, units, tuple(item.clue for item in left[:20])),) if omitted else (),
+        filed.labels,
+        near_names(wanted, filed.names),
+        bound.count_units(text) if text else 0,
+    )
+
+
+def near_names(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Up to five existing names close to names that do not exist."""
+    by_loose = {loose(name): name for name in reversed(known)}
+    found: dict[str, None] = {}
+    for name in wanted:
+        short = loose(name)
+        for other in by_loose:
+            if other and short and (other in short or short in other):
+                found[by_loose[other]] = None
+        for other in get_close_matches(short, by_loose, n=_NEAR, cutoff=0.6):
+            found[by_loose[other]] = None
+    return tuple(name for name in found if name not in wanted)[:_NEAR]
+
+
+def context(
+    bound: Bound, query: str | None = None, budget_units: int | None = None, *, strict: bool = False
+) -> Flow[Context]:
+    """The memory text for a prompt: pinned impressions first, then the newest, within a budget that is used.
+
+    Args:
+        bound: The scope.
+        query: The current question.
+        budget_units: The most units of the text; 10,000 by default.
+        strict: Raise when pinned impressions do not fit.
+
+    Returns:
+        The text, what it shows and what it left out; an empty text while nothing is stored.
+
+    Raises:
+        InvalidInput: The budget is not a positive number, or (strict) too small for the pinned impressions.
+    """
+    budget = DEFAULT_BUDGET_UNITS if budget_units is None else _positive(budget_units, "budget_units")
+    material = yield from ask(read.context(bound, 2 * budget * _BYTES_PER_UNIT + 4096, _MOST_NAMES))
+    made = render.context(material, budget, bound.count_units)
+    if strict and not made.pins_complete:
+        raise InvalidInput(f"{budget} units are too few for the pinned impressions; raise budget_units")
+    return made
+
+
+def _positive(value: int, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InvalidInput(f"{what} must be a whole number of at least 1")
+    return value
+
+
+def stats(bound: Bound) -> Flow[Stats]:
+    """Counts of the scope."""
+    return (yield from ask(read.stats(bound)))
+
+
+def history(bound: Bound, clue: str) -> Flow[list[JournalEntry]]:
+    """Journal entries that changed a clue, newest first, each with the record as it was before."""
+    name = normal_name(clue, "clue")
+    entries: list[JournalEntry] = []
+    start = ""
+    while True:
+        page = yield from ask(read.journal(bound, start, 200, name))
+        entries += page.entries
+        if not page.next:
+            return entries
+        start = page.next
+
+
+def journal(bound: Bound, limit: int = 50) -> Flow[list[JournalEntry]]:
+    """The newest journal entries, newest first."""
+    return list((yield from ask(read.journal(bound, "", _positive(limit, "limit")))).entries)
+
+
+# --- listings ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pages(Generic[T]):
+    """A listing as a flow per page: `page(cursor)` gives items and the next cursor, None at the end."""
+
+    page: Callable[[object], Flow[tuple[Sequence[T], object | None]]]
+    first: object
+    limit: int | None = None
+
+
+_PAGE = 200
+_PAGE_BYTES = 1_000_000
+
+
+def impressions(
+    bound: Bound, *, category: str | None = None, label: str | None = None, limit: int | None = None
+) -> Pages[Impression]:
+    """Impressions, newest first, read in pages as they are asked for.
+
+    Args:
+        bound: The scope.
+        category: Only those filed under this category.
+        label: Only those with this label; with a category, only those with both.
+        limit: At most so many.
+
+    Raises:
+        InvalidInput: An argument is wrong.
+    """
+    in_category = normal_name(category, "category") if category is not None else None
+    with_label = normal_name(label, "label") if label is not None else None
+    index = "category" if in_category else "label" if with_label else "clues"
+
+    def page(cursor: object) -> Flow[tuple[Sequence[Impression], object | None]]:
+        assert isinstance(cursor, read.Cursor)
+        got = yield from ask(
+            read.list_records(bound, index, in_category or with_label, True, cursor, _PAGE, _PAGE_BYTES)
+        )
+        items = [item for item, _ in got.items]
+        if in_category and with_label:
+            keys_of = {normal_name(name, "label").key: name for item in items for name in item.labels}
+            wanted = keys_of.get(with_label.key)
+            items = [item for item in items if wanted in item.labels]
+        return items, got.next
+
+    return Pages(page, read.Cursor(), _limit(limit))
+
+
+def categories(bound: Bound, *, limit: int | None = None) -> Pages[Named]:
+    """Categories in use, newest first."""
+    return _names(bound, "categories", limit)
+
+
+def labels(bound: Bound, *, limit: int | None = None) -> Pages[Named]:
+    """Labels in use, newest first."""
+    return _names(bound, "labels", limit)
+
+
+def _names(bound: Bound, kind: str, limit: int | None) -> Pages[Named]:
+    def page(cursor: object) -> Flow[tuple[Sequence[Named], object | None]]:
+        assert isinstance(cursor, int)
+        got = yield from ask(read.list_names(bound, kind, offset=cursor, most=_PAGE))
+        items = [Named(name, moment(at)) for name, at in got]
+        return items, cursor + _PAGE if len(got) == _PAGE else None
+
+    return Pages(page, 0, _limit(limit))
+
+
+def scopes(bound: Bound) -> Pages[Scope]:
+    """Known scopes of the whole server, in no order."""
+
+    def page(cursor: object) -> Flow[tuple[Sequence[Scope], object | None]]:
+        assert isinstance(cursor, tuple)
+        shard, at = cursor
+        got = yield from ask(read.scopes(shard, at, _PAGE))
+        if got.next != "0":
+            return got.scopes, (shard, got.next)
+        return got.scopes, (shard + 1, "0") if shard + 1 < keys.SCOPE_SHARDS else None
+
+    return Pages(page, (0, "0"))
+
+
+def _limit(limit: int | None) -> int | None:
+    return None if limit is None else _positive(limit, "limit")

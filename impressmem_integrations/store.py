@@ -1,0 +1,286 @@
+"""`ImpressionStore`: one scope's memory as a table of operations, each blocking and, with an `a` in front, awaitable.
+
+Signature, annotations and docstring of an operation exist once, at its flow in `core/flows`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+
+from impressmem_integrations.connect import Connection, connect, wrap
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
+from impressmem_integrations.core.flows import change, recollect
+from impressmem_integrations.core.flows.recollect import Pages
+from impressmem_integrations.core.text import units
+from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.settings import Limits, Scope, Tokenizer
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def _public(method: Any, flow: Callable[..., Any], result: Any, prefix: str = "") -> Any:
+    """Give a method the flow's signature without its scope, and its docstring: schema inference reads these."""
+    signature = inspect.signature(flow)
+    parameters = list(signature.parameters.values())[1:]
+    self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    method.__name__ = prefix + flow.__name__
+    method.__qualname__ = f"ImpressionStore.{method.__name__}"
+    method.__doc__ = flow.__doc__
+    method.__signature__ = signature.replace(parameters=[self_parameter, *parameters], return_annotation=result)
+    method.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": result}
+    return method
+
+
+def _result(flow: Callable[..., Any]) -> str:
+    """The result type inside `Flow[...]` or `Pages[...]`, as text."""
+    return str(flow.__annotations__["return"]).partition("[")[2].removesuffix("]")
+
+
+def blocking(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], R]:
+    """An operation that blocks until the server has answered."""
+
+    def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> R:
+        return drive(flow(self._bound, *args, **kwargs), self._answer)
+
+    made: Callable[Concatenate[ImpressionStore, P], R] = _public(method, flow, _result(flow))
+    return made
+
+
+def awaited(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], Awaitable[R]]:
+    """The awaitable twin of an operation."""
+
+    async def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await adrive(flow(self._bound, *args, **kwargs), self._aanswer)
+
+    made: Callable[Concatenate[ImpressionStore, P], Awaitable[R]] = _public(method, flow, _result(flow), "a")
+    return made
+
+
+class Listing(Generic[T]):
+    """A listing that reads pages as it is walked; walking it again reads anew."""
+
+    def __init__(self, store: ImpressionStore, pages: Pages[T]) -> None:
+        self._store, self._pages = store, pages
+
+    def __iter__(self) -> Iterator[T]:
+        cursor, left = self._pages.first, self._pages.limit
+        while cursor is not None:
+            items, cursor = drive(self._pages.page(cursor), self._store._answer)
+            for item in items:
+                if left is not None and left <= 0:
+                    return
+                yield item
+                left = left if left is None else left - 1
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        cursor, left = self._pages.first, self._pages.limit
+        while cursor is not None:
+            items, cursor = await adrive(self._pages.page(cursor), self._store._aanswer)
+            for item in items:
+                if left is not None and left <= 0:
+                    return
+                yield item
+                left = left if left is None else left - 1
+
+
+def listed(
+    pages: Callable[Concatenate[Bound, P], Pages[T]], prefix: str = ""
+) -> Callable[Concatenate[ImpressionStore, P], Listing[T]]:
+    """A lazily paged listing; the same object can be walked with `for` and with `async for`."""
+
+    def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> Listing[T]:
+        return Listing(self, pages(self._bound, *args, **kwargs))
+
+    made: Callable[Concatenate[ImpressionStore, P], Listing[T]] = _public(
+        method, pages, f"Listing[{_result(pages)}]", prefix
+    )
+    return made
+
+
+class ImpressionStore:
+    """One scope's memory in plain Redis or Valkey.
+
+    Nothing is opened before the first call. The store is thread-safe; its async twins work in any event loop, also one
+    after the other.
+    """
+
+    def __init__(
+        self,
+        *,
+        client: Any,
+        async_client: Any = None,
+        bot: object = "assistant",
+        user: object = None,
+        limits: Limits | None = None,
+        tokenizer: Any = None,
+        embeddings: Any = None,
+    ) -> None:
+        """Use clients of your own; they are never closed here.
+
+        Args:
+            client: A `redis.Redis` (any decoding, RESP2 or RESP3).
+            async_client: A `redis.asyncio` client of one event loop; None runs async twins in threads.
+            bot: The assistant's name.
+            user: The user's id; None for the bot's own shared memory.
+            limits: Bounds of each scope.
+            tokenizer: Counts units for budgets; see `settings.Tokenizer.of`. None: UTF-8 bytes / 3, rounded up.
+            embeddings: Reserved for the semantic lane; must be None.
+
+        Raises:
+            ConfigurationError: An argument is wrong.
+        """
+        self._set_up(wrap(client, async_client), bot, user, limits, tokenizer, embeddings)
+
+    @classmethod
+    def from_url(
+        cls,
+        url: str,
+        *,
+        async_client: Any = None,
+        bot: object = "assistant",
+        user: object = None,
+        limits: Limits | None = None,
+        tokenizer: Any = None,
+        embeddings: Any = None,
+    ) -> Self:
+        """Use the server of a URL: `embedded`, `embedded:///path/dir`, `embedded://:memory:`, `redis://`, `unix://`.
+
+        Arguments and errors are those of the constructor.
+        """
+        store = cls.__new__(cls)
+        store._set_up(connect(url, async_client), bot, user, limits, tokenizer, embeddings)
+        return store
+
+    @classmethod
+    def from_env(cls, **options: Any) -> Self:
+        """Use `IMPRESSMEM_URL` and `IMPRESSMEM_BOT`; the embedded server where unset. Options as in `from_url`."""
+        options.setdefault("bot", os.environ.get("IMPRESSMEM_BOT") or "assistant")
+        return cls.from_url(os.environ.get("IMPRESSMEM_URL") or "embedded", **options)
+
+    def _set_up(
+        self, connection: Connection, bot: object, user: object, limits: Limits | None, tokenizer: Any, embeddings: Any
+    ) -> None:
+        if limits is not None and not isinstance(limits, Limits):
+            raise ConfigurationError("limits must be a Limits(...)")
+        if embeddings is not None:
+            raise ConfigurationError("embeddings are not supported by this version; leave them out")
+        scope = Scope(bot, user)  # type: ignore[arg-type]  # Scope accepts and checks ids of other types
+        counter = Tokenizer.of(tokenizer) if tokenizer is not None else Tokenizer("utf8/3", units)
+        self._connection = connection
+        self._bound = Bound(scope, limits or Limits(), counter.count, counter.name)
+
+    def scoped(self, *, bot: object = None, user: object = None) -> Self:
+        """A view of another scope over the same connections.
+
+        Args:
+            bot: Another assistant; None keeps this one.
+            user: Another user; None keeps this one where no bot is given.
+
+        Raises:
+            ConfigurationError: A name is wrong, or neither is given.
+        """
+        if bot is None and user is None:
+            raise ConfigurationError("scoped() needs bot=, user= or both; None is nobody")
+        here = self._bound.scope
+        scope = Scope(here.bot if bot is None else bot, here.user if user is None else user)  # type: ignore[arg-type]  # as above
+        view = type(self).__new__(type(self))
+        view._connection = self._connection
+        view._bound = Bound(
+            scope,
+            self._bound.limits,
+            self._bound.count_units,
+            self._bound.unit_name,
+            self._bound.salt,
+            self._bound.registered,
+        )
+        return view
+
+    @property
+    def scope(self) -> Scope:
+        """Whose memory this is."""
+        return self._bound.scope
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds in force."""
+        return self._bound.limits
+
+    def __repr__(self) -> str:
+        return f"<ImpressionStore bot={self.scope.bot!r} user={self.scope.user!r} at {self._connection.shown}>"
+
+    def _answer(self, effect: Effect[Any]) -> Any:
+        assert isinstance(effect, Command)
+        return self._connection.send(effect)
+
+    async def _aanswer(self, effect: Effect[Any]) -> Any:
+        assert isinstance(effect, Command)
+        return await self._connection.asend(effect)
+
+    # --- operations: what they do stands at the flows -------------------------------------------------------------
+
+    save = blocking(change.save)
+    asave = awaited(change.save)
+    save_many = blocking(change.save_many)
+    asave_many = awaited(change.save_many)
+    get = blocking(recollect.get)
+    aget = awaited(recollect.get)
+    recall = blocking(recollect.recall)
+    arecall = awaited(recollect.recall)
+    context = blocking(recollect.context)
+    acontext = awaited(recollect.context)
+    merge_categories = blocking(change.merge_categories)
+    amerge_categories = awaited(change.merge_categories)
+    merge_labels = blocking(change.merge_labels)
+    amerge_labels = awaited(change.merge_labels)
+    merge_clues = blocking(change.merge_clues)
+    amerge_clues = awaited(change.merge_clues)
+    pin = blocking(change.pin)
+    apin = awaited(change.pin)
+    unpin = blocking(change.unpin)
+    aunpin = awaited(change.unpin)
+    confirm = blocking(change.confirm)
+    aconfirm = awaited(change.confirm)
+    forget = blocking(change.forget)
+    aforget = awaited(change.forget)
+    forget_everything = blocking(change.forget_everything)
+    aforget_everything = awaited(change.forget_everything)
+    history = blocking(recollect.history)
+    ahistory = awaited(recollect.history)
+    journal = blocking(recollect.journal)
+    ajournal = awaited(recollect.journal)
+    stats = blocking(recollect.stats)
+    astats = awaited(recollect.stats)
+    impressions = listed(recollect.impressions)
+    aimpressions = listed(recollect.impressions, "a")
+    categories = listed(recollect.categories)
+    acategories = listed(recollect.categories, "a")
+    labels = listed(recollect.labels)
+    alabels = listed(recollect.labels, "a")
+    scopes = listed(recollect.scopes)
+    ascopes = listed(recollect.scopes, "a")
+
+    def close(self) -> None:
+        """Close what this store opened, for all its views. Closing twice is fine."""
+        self._connection.close()
+
+    async def aclose(self) -> None:
+        """The awaitable twin of `close`."""
+        self.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
