@@ -60,7 +60,7 @@ class _Note:
 
     def write(self, data_dir: Path) -> None:
         draft = data_dir / f"{NOTE}.new"
-        draft.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        _write_private(draft, json.dumps(asdict(self)).encode())
         draft.replace(data_dir / NOTE)
 
 
@@ -180,7 +180,7 @@ def _start(launch: Launch) -> None:
     _Note(socket_path, _this_machine(), launch.appendfsync).write(data_dir)
     (data_dir / PID).unlink(missing_ok=True)  # an old number may be another process by now
     config = data_dir / CONFIG
-    config.write_bytes(config_text(launch, socket_path))
+    _write_private(config, config_text(launch, socket_path))
     server_lock = locks.open_lock(data_dir / SERVER_LOCK)
     try:
         if not locks.try_exclusive(server_lock):
@@ -217,6 +217,11 @@ def _spawn(binary: Path, config: Path, server_lock: int) -> None:
     if result.returncode != 0:
         words = result.stdout.decode(errors="replace").strip()[-500:]
         raise StoreUnavailable(f"{binary} ended with code {result.returncode}: {words or _last_words(config.parent)}")
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    path.touch(mode=0o600)
+    path.write_bytes(content)
 
 
 def _answers(socket_path: str) -> bool:
