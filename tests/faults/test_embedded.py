@@ -201,6 +201,18 @@ def test_data_is_there_again_after_a_clean_stop(data_dir: Path) -> None:
         assert process_id(second.socket_path) != pid
 
 
+@pytest.mark.parametrize("name", ["line\nbreak\t", os.fsdecode(b"not utf-8 \xff"), "#", "'", "trailing "])
+def test_any_name_that_the_file_system_takes_will_do(tmp_path: Path, name: str) -> None:
+    try:
+        (tmp_path / name).mkdir()
+    except OSError:
+        pytest.skip("this file system does not take the name")
+    for expected in (1, 2):
+        with EmbeddedServer.acquire(tmp_path / name) as lease:
+            assert ask(lease.socket_path, "INCR", "starts") == expected
+    assert (tmp_path / name / "appendonlydir").is_dir()
+
+
 def test_a_confirmed_write_survives_a_kill_of_the_server_and_ensure_starts_it_again(data_dir: Path) -> None:
     with EmbeddedServer.acquire(data_dir) as lease:
         ask(lease.socket_path, "SET", "clue", "content")
