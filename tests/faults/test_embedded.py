@@ -57,9 +57,12 @@ def fork_and_acquire(path):
         os._exit(0 if same else 70)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 def fork_and_stay():
+    reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
+        os.write(writer, b"!")
         signal.pause()
+    os.read(reader, 1)  # it has run, so what a fork does in the child is done
     return child
 def survive_interrupt():
     signal.signal(signal.SIGINT, lambda *_: print(json.dumps("interrupted"), flush=True))
