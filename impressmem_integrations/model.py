@@ -378,7 +378,8 @@ class JournalEntry:
 
     Attributes:
         transaction: The id that `undo` takes.
-        operation: `save`, `merge`, `pin`, `forget`, `evict`, `expire`, `confirm`, `import`, `repair` or several, `+`-joined.
+        operation: `save`, `merge`, `pin`, `unpin`, `confirm`, `forget`, `evict`, `expire`, `import`, or several
+            joined by `+`.
         at: When (UTC).
         clues: The clues whose records changed.
         source: The turn or caller it came from, or None.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
@@ -24,22 +24,26 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-def _public(method: Any, flow: Callable[..., Any], result: Any, prefix: str = "") -> Any:
+def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any], prefix: str = "") -> Any:
     """Give a method the flow's signature without its scope, and its docstring: schema inference reads these."""
-    signature = inspect.signature(flow)
-    parameters = list(signature.parameters.values())[1:]
+    hints = get_type_hints(flow)
+    returns = result(get_args(hints.pop("return")))
+    parameters = [p.replace(annotation=hints[p.name]) for p in list(inspect.signature(flow).parameters.values())[1:]]
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__name__ = prefix + flow.__name__
     method.__qualname__ = f"ImpressionStore.{method.__name__}"
     method.__doc__ = flow.__doc__
-    method.__signature__ = signature.replace(parameters=[self_parameter, *parameters], return_annotation=result)
-    method.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": result}
+    method.__signature__ = inspect.Signature([self_parameter, *parameters], return_annotation=returns)
+    method.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": returns}
     return method
 
 
-def _result(flow: Callable[..., Any]) -> str:
-    """The result type inside `Flow[...]` or `Pages[...]`, as text."""
-    return str(flow.__annotations__["return"]).partition("[")[2].removesuffix("]")
+def _of_flow(arguments: tuple[Any, ...]) -> Any:
+    return arguments[2]  # Generator[yielded, sent, returned]
+
+
+def _of_pages(arguments: tuple[Any, ...]) -> Any:
+    return Listing.__class_getitem__(arguments[0])
 
 
 def blocking(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], R]:
@@ -48,7 +52,7 @@ def blocking(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concate
     def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> R:
         return drive(flow(self._bound, *args, **kwargs), self._answer)
 
-    made: Callable[Concatenate[ImpressionStore, P], R] = _public(method, flow, _result(flow))
+    made: Callable[Concatenate[ImpressionStore, P], R] = _public(method, flow, _of_flow)
     return made
 
 
@@ -58,7 +62,7 @@ def awaited(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concaten
     async def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> R:
         return await adrive(flow(self._bound, *args, **kwargs), self._aanswer)
 
-    made: Callable[Concatenate[ImpressionStore, P], Awaitable[R]] = _public(method, flow, _result(flow), "a")
+    made: Callable[Concatenate[ImpressionStore, P], Awaitable[R]] = _public(method, flow, _of_flow, "a")
     return made
 
 
@@ -97,9 +101,7 @@ def listed(
     def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> Listing[T]:
         return Listing(self, pages(self._bound, *args, **kwargs))
 
-    made: Callable[Concatenate[ImpressionStore, P], Listing[T]] = _public(
-        method, pages, f"Listing[{_result(pages)}]", prefix
-    )
+    made: Callable[Concatenate[ImpressionStore, P], Listing[T]] = _public(method, pages, _of_pages, prefix)
     return made
 
 

@@ -108,37 +108,39 @@ class _OwnEmbedded(Connection):
         self._embedded = embedded
         self._server: EmbeddedServer | None = None
         self._client: Any = None
-        self._pid = 0
 
     def client(self) -> Any:
-        if self._client is not None and self._pid == os.getpid():
+        server = self._server
+        if server is not None and server.alive_here and self._client is not None:
             return self._client
         with self._lock:
-            if self._client is None or self._pid != os.getpid():
+            if self._server is None or not self._server.alive_here:
                 want = self._embedded
-                server = EmbeddedServer.acquire(want.data_dir, in_memory=want.in_memory, appendfsync=want.appendfsync)
-                self._client = _pool_from(
-                    lambda pool: pool(
-                        connection_class=redis.UnixDomainSocketConnection, path=server.socket_path, **_OPTIONS
-                    )
+                self._server = EmbeddedServer.acquire(
+                    want.data_dir, in_memory=want.in_memory, appendfsync=want.appendfsync
                 )
-                self._server, self._pid = server, os.getpid()
-        return self._client
+                self._client = None
+            if self._client is None:
+                self._client = self._socket_client(self._server.socket_path)
+            return self._client
+
+    def _socket_client(self, path: str) -> Any:
+        return _pool_from(lambda pool: pool(connection_class=redis.UnixDomainSocketConnection, path=path, **_OPTIONS))
 
     def recover(self) -> bool:
         with self._lock:
-            if self._closed or self._server is None or self._pid != os.getpid():
+            if self._closed or self._server is None or not self._server.alive_here:
                 return False
             self._server.ensure()
+            self._client = self._socket_client(self._server.socket_path)  # a new server may stand at a new path
         return True
 
     def close(self) -> None:
         super().close()
         with self._lock:
-            if self._client is not None and self._pid == os.getpid():
+            if self._server is not None and self._server.alive_here:
                 self._client.connection_pool.disconnect()
-                if self._server is not None:
-                    self._server.release()
+                self._server.release()
             self._client = self._server = None
 
 

@@ -23,11 +23,11 @@ class Bound:
         count_units: Measures a text for budgets.
         unit_name: Names that measure; contexts counted by different measures are kept apart.
         salt: Offered to the server as a new scope's salt; the first one offered stays.
-        registered: Scopes this process has put into the registry, with their generation; shared by all views of a store.
+        registered: Scopes this process has put into the registry, with their generation; shared by a store's views.
     """
 
     scope: Scope
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     count_units: Callable[[str], int] = units
     unit_name: str = "utf8/3"
     salt: str = field(default_factory=lambda: secrets.token_hex(16))

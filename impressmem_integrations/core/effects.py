@@ -57,12 +57,12 @@ Flow = Generator[Effect[Any], Any, R]
 
 
 def ask(effect: Effect[R]) -> Flow[R]:
-    """Yield one effect and return its typed answer: `result = yield from ask(command)`."""
+    """One effect's typed answer, inside a flow: `result = yield from ask(command)`."""
     return cast(R, (yield effect))
 
 
 def drive(flow: Flow[R], answer: Callable[[Effect[Any]], Any]) -> R:
-    """Run a flow in blocking code."""
+    """Answer the effects of a flow in blocking code."""
     try:
         effect = next(flow)
         while True:
@@ -79,7 +79,7 @@ def drive(flow: Flow[R], answer: Callable[[Effect[Any]], Any]) -> R:
 
 
 async def adrive(flow: Flow[R], answer: Callable[[Effect[Any]], Awaitable[Any]]) -> R:
-    """Run a flow in asyncio code."""
+    """Answer the effects of a flow in asyncio code."""
     try:
         effect = next(flow)
         while True:

@@ -1,4 +1,4 @@
-"""Text of contexts and recalls. Memory is shown as data: fenced, one line a note, nothing in a note can close the fence.
+"""Text of contexts and recalls. Memory is shown as data: fenced, a line a note, nothing in a note can close the fence.
 
 Clock and zone never enter: the dates shown are the notes' own, in UTC.
 """
@@ -204,9 +204,10 @@ def recall(
             left.append(item)
     if not shown:
         first = items[0]
-        text = _cut_to(first.impression, budget) if first.impression else None
-        if text is None:
+        cut = _cut_to(first.impression, budget) if first.impression else None
+        if cut is None:
             return "", [], list(items)
-        shown, left, lines = [first], list(items[1:]), {first.clue: text}
+        shown, left, lines = [first], list(items[1:]), {first.clue: cut}
     in_time = sorted(shown, key=lambda item: (item.impression.updated_at, item.clue) if item.impression else ())
-    return fenced([heading, *(lines[i.clue] for i in in_time)] if heading else [lines[i.clue] for i in in_time]), shown, left
+    block = [lines[item.clue] for item in in_time]
+    return fenced([heading, *block] if heading else block), shown, left

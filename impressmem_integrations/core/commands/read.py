@@ -65,7 +65,7 @@ def list_records(
 
     direction = "new" if newest_first else "old"
     name_text = wire_name(name) if name else ""
-    args = (index, name_text, direction, cursor.score, cursor.member, most, most_bytes)
+    args: list[Wire] = [index, name_text, direction, cursor.score, cursor.member, most, most_bytes]
     return _read(bound, "list_records", args, parse)
 
 
@@ -123,7 +123,7 @@ def recall(bound: Bound, category: Name | None, labels: Sequence[Name], most_byt
             tuple(map(as_text, near)),
         )
 
-    args = (wire_name(category) if category else "", most_bytes, most, *map(wire_name, labels))
+    args: list[Wire] = [wire_name(category) if category else "", most_bytes, most, *map(wire_name, labels)]
     return _read(bound, "recall", args, parse)
 
 
@@ -209,11 +209,9 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
     for at in range(0, len(parts), IMAGE):
         clue, record, filing, facts, pinned, expires = parts[at : at + IMAGE]
         name = as_text(clue)
-        images[name] = (
-            impression(name, record, as_text(filing), Facts.parse(as_text(facts)), as_text(pinned), as_text(expires), "0")
-            if record
-            else None
-        )
+        if record:
+            counted = Facts.parse(as_text(facts))
+            images[name] = impression(name, record, as_text(filing), counted, as_text(pinned), as_text(expires), "0")
     clues = tuple(listed.split("\x1f")) if listed else ()
     return JournalEntry(
         transaction=as_text(fields["transaction"]),
@@ -228,7 +226,13 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a thread's maintenance has distilled: the scope's generation, the count ever, the newest digests in order."""
+    """What a thread's maintenance has distilled.
+
+    Attributes:
+        generation: The scope's generation.
+        count: Turns ever distilled.
+        digests: Those of the newest 500, oldest first.
+    """
 
     generation: int
     count: int

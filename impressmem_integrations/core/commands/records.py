@@ -83,7 +83,7 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
         InvalidInput: A field is missing, unknown, of the wrong type or over its limit.
     """
     if not isinstance(item, Mapping):
-        raise InvalidInput(f"an item must be a mapping with clue, content, category and labels, not {type(item).__name__}")
+        raise InvalidInput(f"an item must be a mapping with clue, content, category, labels, not {type(item).__name__}")
     if missing := [name for name in ("clue", "content", "category", "labels") if item.get(name) is None]:
         raise InvalidInput(f"{', '.join(missing)} missing")
     if unknown := [str(name) for name in item if name not in _FIELDS]:
@@ -159,17 +159,14 @@ class Facts:
     @classmethod
     def parse(cls, text: str) -> Facts:
         """Read the stored form."""
-        parts = text.split(" ")
-        return cls(*map(int, parts[:7]), digest=parts[7], origin=parts[8])
+        *numbers, digest, origin = text.split(" ")
+        created, updated, touched, revision, seq, uses, used = map(int, numbers)
+        return cls(created, updated, touched, revision, seq, uses, used, digest, origin)
 
     def wire(self) -> str:
         """The stored form."""
-        return " ".join(
-            map(
-                str,
-                (self.created, self.updated, self.touched, self.revision, self.seq, self.uses, self.used, self.digest, self.origin),
-            )
-        )
+        numbers = (self.created, self.updated, self.touched, self.revision, self.seq, self.uses, self.used)
+        return " ".join([*map(str, numbers), self.digest, self.origin])
 
 
 def impression(

@@ -82,7 +82,7 @@ def transact(
     reason: str = "",
     transaction: str = "",
 ) -> Command[Transaction]:
-    """Build a transaction. Its parser raises CapacityError, NotFound, InvalidInput or StalePlan; nothing is written then."""
+    """Build a transaction. Its parser raises CapacityError, NotFound, InvalidInput or StalePlan: nothing is written."""
     limits = bound.limits
     half_life = _NO_DECAY_MS if limits.half_life_days is None else round(limits.half_life_days * 86_400_000)
     args: list[Wire] = [
@@ -138,7 +138,7 @@ def _refusal(parts: Sequence[str]) -> Exception:
             return InvalidInput(f"{detail[0]} records are too many for one script")
         case "layout":
             return ConfigurationError(
-                f"this scope was written with layout {detail[0]}; this version of the package reads layout {LAYOUT_VERSION}"
+                f"this scope was written with layout {detail[0]}; this version reads layout {LAYOUT_VERSION}"
             )
     return StoreError(f"the server refused the transaction: {code}")
 
@@ -270,4 +270,3 @@ def purge(bound: Bound, generation: int) -> Command[bool]:
 def register(scope: Scope, action: str) -> Command[bool]:
     """Put a scope into the registry (`add`) or take it out (`remove`)."""
     return Command("register", (keys.registry_key(keys.registry_shard(scope)),), (action, scope.tag), bool)
-
