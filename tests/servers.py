@@ -26,6 +26,8 @@ from tests.polling import wait_until
 
 SLOTS = 16_384
 _STOP_SECONDS = 10.0
+AT_ONCE = Retry(NoBackoff(), 0)
+"""The `retry=` of clients that shall see an error at its first occurrence; redis-py waits for seconds otherwise."""
 
 
 @cache
@@ -149,7 +151,7 @@ class RunningServer:
     def admin(self) -> redis.Redis:
         """The suite's own connection, apart from those under test; closed with the server."""
         if self._admin is None:
-            self._admin = self.client(socket_timeout=5.0, retry=Retry(NoBackoff(), 0))
+            self._admin = self.client(socket_timeout=5.0, retry=AT_ONCE)
         return self._admin
 
     def client(self, **options: Any) -> redis.Redis:

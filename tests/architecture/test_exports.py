@@ -32,14 +32,12 @@ ADAPTER_NAMES = {
 
 
 def written_names(adapter: str) -> set[str] | None:
-    """`__all__` of an adapter as it is written, so that its framework need not be installed; None where there is none."""
+    """`__all__` of an adapter as it is written: its framework need not be installed. None where there is none."""
     for path in (PACKAGE / f"{adapter}.py", PACKAGE / adapter / "__init__.py"):
         if not path.exists():
             continue
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and any(
-                isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets
-            ):
+            if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]:
                 return set(ast.literal_eval(node.value))
     return None
 

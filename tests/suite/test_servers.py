@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from tests.polling import await_until, wait_until
-from tests.servers import RunningServer, redis_binary, valkey_binary
+from tests.servers import AT_ONCE, RunningServer, redis_binary, valkey_binary
 
 pytestmark = pytest.mark.skipif(valkey_binary() is None, reason="no Valkey on this platform")
 
@@ -31,7 +31,7 @@ def test_memory_limit_and_password_reach_the_server(binary):
             client.eval("for i = 1, 10 do redis.call('SET', i, string.rep('x', 1000000)) end", 0)
             with pytest.raises(redis.OutOfMemoryError):
                 client.set("one more", 1)
-        with redis.Redis(port=server.port) as stranger, pytest.raises(redis.AuthenticationError):
+        with redis.Redis(port=server.port, retry=AT_ONCE) as stranger, pytest.raises(redis.AuthenticationError):
             stranger.ping()
 
 
@@ -41,7 +41,7 @@ def test_a_killed_server_comes_back_on_its_address_with_what_it_had_on_disk(bina
         with server.client() as client:
             client.set("kept", 1)
         server.kill()
-        with redis.Redis.from_url(url) as client, pytest.raises(redis.ConnectionError):
+        with redis.Redis.from_url(url, retry=AT_ONCE) as client, pytest.raises(redis.ConnectionError):
             client.ping()
         server.start()
         with redis.Redis.from_url(url) as client:
@@ -52,7 +52,7 @@ def test_a_killed_server_comes_back_on_its_address_with_what_it_had_on_disk(bina
 def test_a_paused_server_does_not_answer_until_it_resumes(binary):
     with RunningServer(binary) as server:
         server.pause()
-        with server.client(socket_timeout=0.05) as client:
+        with server.client(socket_timeout=0.05, retry=AT_ONCE) as client:
             with pytest.raises(redis.TimeoutError):
                 client.ping()
             server.resume()
