@@ -61,7 +61,8 @@ def server(request: pytest.FixtureRequest) -> RunningServer:
 @pytest.fixture(autouse=True)
 def consistent_server(request: pytest.FixtureRequest) -> Iterator[None]:
     """Empty the servers that the test names, and check afterwards that it left each scope consistent."""
-    used = [request.getfixturevalue(name) for name in SERVER_FIXTURES if name in request.fixturenames]
+    # A set: `server` is one of the other two.
+    used = {request.getfixturevalue(name) for name in SERVER_FIXTURES if name in request.fixturenames}
     for running in used:
         running.admin.flushall()
     yield
