@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from impressmem_integrations.core.scripts import SCRIPTS
-
 from tests.architecture.tree import LUA
 
 

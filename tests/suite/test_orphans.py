@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from impressmem_integrations.store import ImpressionStore
 
+from impressmem_integrations.store import ImpressionStore
 from tests.orphans import problems_on
 
 
