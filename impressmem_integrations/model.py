@@ -135,8 +135,7 @@ class ForgetCertificate:
     """What was erased, and what this package cannot reach.
 
     Attributes:
-        bot: Whose memory.
-        user: Whose memory; None for the bot's own.
+        bot, user: Whose memory; `user` is None for the bot's own.
         clues: How many impressions were erased.
         journal_entries: How many journal entries were erased with them.
         at: When (UTC).
@@ -159,13 +158,9 @@ class ForgetCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Something a context or recall left out.
+    """Something a context or recall left out: `count` entries of one kind, and the budget that brings them in.
 
-    Attributes:
-        what: `pinned`, `impressions`, `categories`, `labels` or `oversize`.
-        count: How many entries.
-        units: The budget that would bring them in.
-        clues: Their clues where few enough to name (at most 20).
+    `what` is `pinned`, `impressions`, `categories`, `labels` or `oversize`; `clues` are named where at most 20.
     """
 
     what: str
@@ -329,14 +324,7 @@ class Refusal:
 
 
 ReportStatus = Literal[
-    "stored",
-    "nothing_to_store",
-    "already_done",
-    "skipped",
-    "rejected",
-    "model_failed",
-    "cut_off",
-    "store_unavailable",
+    "stored", "nothing_to_store", "already_done", "skipped", "rejected", "model_failed", "cut_off", "store_unavailable"
 ]
 
 
@@ -345,8 +333,7 @@ class Report:
     """What one maintenance call did. Silence is never success.
 
     Attributes:
-        status: `stored`, `nothing_to_store`, `already_done`, `skipped`, `rejected`, `model_failed`, `cut_off` or
-            `store_unavailable`.
+        status: One word of `ReportStatus`.
         saved: Clues that are new.
         changed: Clues whose record was replaced, pinned or unpinned.
         merged: Merges that were carried out.
@@ -378,12 +365,10 @@ class JournalEntry:
 
     Attributes:
         transaction: The id that `undo` takes.
-        operation: `save`, `merge`, `pin`, `unpin`, `confirm`, `forget`, `evict`, `expire`, `import`, or several
-            joined by `+`.
+        operation: `save`, `merge`, `pin`, `forget`, `evict`, `expire`, `confirm`, `import`, `repair`; `+` joins some.
         at: When (UTC).
         clues: The clues whose records changed.
-        source: The turn or caller it came from, or None.
-        reason: Why, where the writer said so.
+        source, reason: The turn or caller it came from, and why, where the writer said so.
         before: The records as they were, None where there was none, in the order of `clues`.
     """
 
@@ -407,19 +392,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of one scope.
+    """Counts of one scope: impressions stored, categories and labels in use, pins, journal entries kept.
 
-    Attributes:
-        impressions: Impressions stored.
-        categories: Categories in use.
-        labels: Labels in use.
-        pins: Pinned impressions.
-        content_bytes: Bytes of all records.
-        journal_entries: Journal entries kept.
-        journal_bytes: Bytes of before-images they hold.
-        max_impressions: The capacity in force.
-        generation: How often the scope was erased.
-        seq: The scope's change counter.
+    `content_bytes` is the size of all records, `journal_bytes` of the before-images in the journal, `max_impressions`
+    the capacity in force, `generation` how often the scope was erased, `seq` its change counter.
     """
 
     impressions: int

@@ -43,7 +43,8 @@ def _of_flow(arguments: tuple[Any, ...]) -> Any:
 
 
 def _of_pages(arguments: tuple[Any, ...]) -> Any:
-    return Listing.__class_getitem__(arguments[0])
+    item: Any = arguments[0]
+    return Listing[item]
 
 
 def blocking(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], R]:

@@ -209,7 +209,8 @@ def _merge_names(
 def _still_there(bound: Bound, kind: str, names: Sequence[Name]) -> Flow[list[Name]]:
     left = []
     for name in names:
-        if (yield from ask(read.list_names(bound, kind, name=name, most=1))):
+        members = yield from ask(read.list_names(bound, kind, name=name, most=1))
+        if members:
             left.append(name)
     return left
 
