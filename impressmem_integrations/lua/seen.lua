@@ -4,7 +4,7 @@
 -- Reply: {generation, count of turns ever distilled, digest...} oldest first, at most 500
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
-local members = redis.call('ZRANGE', tag_prefix .. 'seen:' .. ARGV[1], 0, -1)
+local members = call('ZRANGE', tag_prefix .. 'seen:' .. ARGV[1], 0, -1)
 local out = {generation, '0'}
 for _, member in ipairs(members) do
   local at = string.find(member, ' ', 1, true)

@@ -103,7 +103,8 @@ def transact(
         args += (guard.kind, guard.subject, guard.value)
     for operation in operations:
         args += (operation.name, len(operation.args), *operation.args)
-    return Command("transact", (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
+    script = "save" if all(operation.name == "save" for operation in operations) else "transact"
+    return Command(script, (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
 
 
 def _parse_transaction(reply: Sequence[Raw]) -> Transaction:
