@@ -65,8 +65,7 @@ def canonical(message: Any) -> Message | None:
     parts = expand(message)
     if len(parts) < 2:
         return parts[0] if parts else None
-    joined = {**parts[0], "content": "\n".join(part["content"] for part in parts if part["content"])}
-    return joined
+    return {**parts[0], "content": "\n".join(part["content"] for part in parts if part["content"])}
 
 
 def canonical_history(messages: Iterable[Any]) -> list[Message]:
