@@ -53,8 +53,7 @@ def _calls(text: str, *, cut_off: bool) -> Iterator[ToolCall]:
 
 def _flattened(value: Any) -> Iterator[Any]:
     inner = read(value, *_LISTS)
-    for item in inner if is_list(inner) else value if is_list(value) else [value]:
-        yield item
+    yield from inner if is_list(inner) else value if is_list(value) else [value]
 
 
 def _call(found: Any) -> ToolCall | None:
