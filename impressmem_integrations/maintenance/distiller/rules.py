@@ -1,0 +1,131 @@
+"""What a rule is, and how a clause of talk becomes notes by a table of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+Tense = Literal["past", "future"]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A date found in a clause.
+
+    Attributes:
+        resolve: Gives its text (`2026-03-12`, `week of 2026-03-02`) for a fact that lies in the past or future, or
+            None where the day of the talk is needed and unknown.
+    """
+
+    resolve: Callable[[Tense | None], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing worth keeping. `ended` notes say that something is no longer so."""
+
+    clue: str
+    content: str
+    category: str
+    labels: tuple[str, ...]
+    pin: bool
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way to state a fact.
+
+    Attributes:
+        pattern: Must match at the start of a clause, whose date and lead-in are already cut off.
+        clue: Template of the clue; slots are the pattern's groups. The same fact in other words gives the same clue.
+        content: Template of the note. A part in square brackets is left out where one of its slots is missing. `when`
+            is the clause's date.
+        category: Where it is filed.
+        labels: One to five attributes.
+        pin: Never to be lost, e.g. an allergy.
+        tense: Which year or week a date without one means.
+        needs_date: Say nothing where the clause holds no date.
+        ended: The note says that something is no longer so; another note of its clue in the same turn wins.
+    """
+
+    pattern: re.Pattern[str]
+    clue: str
+    content: str
+    category: str
+    labels: tuple[str, ...]
+    pin: bool = False
+    tense: Tense | None = None
+    needs_date: bool = False
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The tables and steps of one language.
+
+    Attributes:
+        rules: Tried on each clause, all of them.
+        unfit: A message that holds this is no statement about the user: role-play, texts to work on, jokes.
+        clauses: Cuts one sentence into clauses that may state facts; leaves out questions, hypotheticals, hearsay.
+        find_date: Cuts the date out of a clause: the clause without it, and the date or None.
+        clean: Trims what a slot caught, by slot name; None refuses the match.
+        canonical: Names of kinds (`mum`, `狗`) as they stand in clues (`MOTHER`, `DOG`).
+    """
+
+    rules: tuple[Rule, ...]
+    unfit: re.Pattern[str]
+    clauses: Callable[[str], list[str]]
+    find_date: Callable[[str, date | None], tuple[str, When | None]]
+    clean: Callable[[str, str], str | None]
+    canonical: Mapping[str, str]
+
+
+def notes_of(clause: str, language: Language, day: date | None) -> Iterator[Note]:
+    """Yield a note for each rule of the language that the clause fits, in table order.
+
+    Args:
+        clause: One clause, as `Language.clauses` gives it.
+        language: Whose rules.
+        day: The day of the talk, to which relative dates refer, or None.
+    """
+    bare, found = language.find_date(clause, day)
+    for rule in language.rules:
+        match = rule.pattern.match(bare)
+        if match is None:
+            continue
+        slots: dict[str, str | None] = {}
+        for name, caught in match.groupdict().items():
+            slots[name] = language.clean(name, caught) if caught is not None else None
+        if any(caught is not None and slots[name] is None for name, caught in match.groupdict().items()):
+            continue
+        when = found.resolve(rule.tense) if found else None
+        if rule.needs_date and when is None:
+            continue
+        names = {name: slug(language.canonical.get(value.lower(), value)) for name, value in slots.items() if value}
+        content = fill(rule.content, {**slots, "when": when})
+        yield Note(
+            rule.clue.format_map(names), content[:1].upper() + content[1:], rule.category, rule.labels, rule.pin,
+            rule.ended,
+        )  # fmt: skip
+
+
+def fill(template: str, slots: Mapping[str, str | None]) -> str:
+    """Return the template with its slots filled, without the bracketed parts that miss one."""
+
+    def part(match: re.Match[str]) -> str:
+        names = re.findall(r"{(\w+)}", match[1])
+        return match[1] if all(slots.get(name) for name in names) else ""
+
+    # The brackets are decided on the template, before any content of the user's is in it.
+    return re.sub(r"\[([^\]]*)\]", part, template).format_map(slots)
+
+
+def slug(text: str) -> str:
+    """Return the text as one part of a clue: upper case, letters and digits of any script, joined by `-`."""
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).upper())
+    return "-".join(word for word in words if word not in {"A", "AN", "THE"})
