@@ -32,7 +32,9 @@ ENGLISH = (
     Sentence("Our cat Pixel threw up on the rug again, so that was my evening.", ("Pixel",)),
     Sentence("It's Katharina on paper but everyone just calls me Kat.", ("Kat",)),
     Sentence("I'm flying to Oslo tomorrow, what should I pack?", ("Oslo", "2026-03-12")),
-    Sentence("I grew up speaking Portuguese at home, English only came later at school.", ("Portuguese",), ("English",)),
+    Sentence(
+        "I grew up speaking Portuguese at home, English only came later at school.", ("Portuguese",), ("English",)
+    ),
     Sentence("I had to give up tennis last year, my knee just wouldn't have it anymore.", ("tennis",), ("knee",)),
     Sentence("If I lived in Madrid I'd probably never cook again."),
     Sentence("Can you rewrite this paragraph so it sounds less stiff?"),

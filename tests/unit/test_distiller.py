@@ -46,6 +46,8 @@ def measure(sentences: tuple[Sentence, ...]):
 def test_held_out_sentences(name, sentences, capsys):
     found, expected, invented = measure(sentences)
     with capsys.disabled():
-        print(f"\nrule distiller, {name}: {found} of {expected} facts in {len(sentences)} sentences, {len(invented)} invented")
+        print(
+            f"\nrule distiller, {name}: {found} of {expected} facts in {len(sentences)} sentences, {len(invented)} invented"
+        )
     assert found >= 0.6 * expected
     assert invented == []

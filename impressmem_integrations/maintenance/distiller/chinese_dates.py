@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date
 
 from impressmem_integrations.maintenance.distiller.dates import (
+    When,
     calendar,
     day_from,
     month_from,
@@ -16,7 +17,6 @@ from impressmem_integrations.maintenance.distiller.dates import (
     weekday_in_week,
     year_from,
 )
-from impressmem_integrations.maintenance.distiller.rules import When
 
 _WEEK_OF = "{}那周"
 _DAYS = {"大前天": -3, "前天": -2, "昨天": -1, "昨晚": -1, "今天": 0, "今晚": 0, "今早": 0, "明天": 1, "明晚": 1,
@@ -104,6 +104,6 @@ def find_date(clause: str, day: date | None) -> tuple[str, When | None]:
         if match["clock"]:
             when = qualified(when, "{} " + match["clock"])
         if match["since"] or match["on"]:
-            when = qualified(when, "{}起")
+            when = qualified(when, "{}起", "past")
         return (clause[: match.start()] + clause[match.end() :]).strip(), when
     return clause, None

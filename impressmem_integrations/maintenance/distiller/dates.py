@@ -1,13 +1,26 @@
-"""Calendar arithmetic that both languages share. Weeks begin on Monday."""
+"""Dates found in talk, and the calendar arithmetic that both languages share. Weeks begin on Monday."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Literal
 
-from impressmem_integrations.maintenance.distiller.rules import Tense, When
+Tense = Literal["past", "future"]
 
-Resolver = Callable[[Tense | None], str | None]
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A date found in a clause.
+
+    Attributes:
+        resolve: Gives its text (`2026-03-12`, `week of 2026-03-02`) for a fact that lies in the past or future, or
+            None where the day of the talk is needed and unknown.
+    """
+
+    resolve: Callable[[Tense | None], str | None]
 
 
 def day_from(day: date | None, days: int) -> When:
@@ -79,11 +92,11 @@ def calendar(day: date | None, year: int | None, month: int, monthday: int | Non
     return When(resolve)
 
 
-def qualified(when: When, template: str) -> When:
-    """The same date inside a template such as `since {}`."""
+def qualified(when: When, template: str, tense: Tense | None = None) -> When:
+    """The same date inside a template such as `since {}`, which may say on which side it lies."""
 
-    def resolve(tense: Tense | None) -> str | None:
-        text = when.resolve(tense)
+    def resolve(of_rule: Tense | None) -> str | None:
+        text = when.resolve(tense or of_rule)
         return template.format(text) if text else None
 
     return When(resolve)
@@ -92,3 +105,14 @@ def qualified(when: When, template: str) -> When:
 def monday(day: date, weeks: int) -> date:
     """The Monday of the week so many weeks from the day's own."""
     return day + timedelta(days=7 * weeks - day.weekday())
+
+
+def lies_in(text: str, day: date) -> Tense | None:
+    """Which side of the day of the talk a resolved date lies on; None for the same day, week, month or year."""
+    found = re.search(r"\d{4}(?:-\d\d){0,2}", text)
+    if found is None:
+        return None
+    now = (monday(day, 0) if "week of" in text or "那周" in text else day).isoformat()[: len(found[0])]
+    if found[0] == now:
+        return None
+    return "past" if found[0] < now else "future"

@@ -14,7 +14,7 @@ _ADVERB = (
 )
 _I = rf"(?:i|we)\s+{_ADVERB}"
 _AM = rf"(?:i'?m|i\s+am|we'?re|we\s+are)\s+{_ADVERB}"
-_HAVE = rf"(?:i|we)(?:'ve|\s+have|\s+had)\s+{_ADVERB}"
+_HAVE = rf"(?:i|we)(?:'ve|\s+have)\s+{_ADVERB}"
 _I_HAVE = rf"(?:{_HAVE}|{_I})"
 _NAME = r"(?P<name>(?-i:[A-Z][\w'’-]*[^\W_](?:\s[A-Z][\w'’-]*[^\W_])?))"
 _PLACE = r"(?P<place>[^\W\d_].*)"
@@ -91,6 +91,8 @@ RULES = (
     _rule(rf"(?:(?:you\s+can|people|everyone|everybody|(?:my\s+|all\s+my\s+)?friends|they\s+all|most\s+people)\s+)?"
           rf"{_ADVERB}(?:please\s+)?calls?\s+me\s+{_NAME}$", "USER-NICKNAME", "Goes by {name}", "Identity", "Name"),
     _rule(rf"{_I}go\s+by\s+{_NAME}$", "USER-NICKNAME", "Goes by {name}", "Identity", "Name"),
+    _rule(rf".*\b{_PARTNER}\s+{_NAME}", "USER-{kin}", "{kin}: {name}", "People", "Family", "Name"),
+    _rule(rf".*\b{_KIN}\s+{_NAME}", "USER-{kin}-{name}", "{kin}: {name}", "People", "Family", "Name"),
     _rule(rf"{_PARTNER}{_NAMED}", "USER-{kin}", "{kin}: {name}", "People", "Family", "Name"),
     _rule(rf"{_KIN}{_NAMED}", "USER-{kin}-{name}", "{kin}: {name}", "People", "Family", "Name"),
     _rule(rf"{_I_HAVE}(?:got\s+)?{_A}{_AGE}(?P<kin>{'|'.join(_OF_SEVERAL)}){_NAMED}",
@@ -111,6 +113,8 @@ RULES = (
     _rule(rf"{_I_HAVE}(?:got\s+)?(?P<count>an?|one|two|three|four|five|\d)\s+(?P<child>kids?|children|sons?|daughters?)$",
           "USER-CHILDREN", "Has {count} {child}", "People", "Family"),
     # Animals
+    _rule(rf".*\b(?:my|our)\s+{_AGE}{_PET}\s+{_NAME}",
+          "USER-PET-{pet}", "Has a {pet} called {name}", "Pets", "Pet", "Name"),
     _rule(rf"(?:my|our)\s+{_AGE}{_PET}{_NAMED}", "USER-PET-{pet}", "Has a {pet} called {name}", "Pets", "Pet", "Name"),
     _rule(rf"{_I_HAVE}(?:got\s+)?(?:have\s+|own\s+|adopted\s+|keep\s+)?{_A}(?:\w+\s+){{0,2}}?{_PET}"
           rf"(?:\s+(?:called|named)\s+{_NAME})?$",
@@ -139,13 +143,19 @@ RULES = (
           "USER-EMPLOYER", "Works at {employer}[ ({when})]", "Work", "Employer", tense="past"),
     _rule(rf"{_I_HAVE}(?:been\s+)?(?:work|working)\s+in\s+(?P<field>(?!the\b|an?\b|my\b|pairs|silence)\S.*|(?:the|an?)\s+[\w\s-]*"
           r"(?:industry|sector|business|trade|hospital|school|office|lab|library|museum|kitchen|factory|warehouse|clinic))$", "USER-FIELD", "Works in {field}", "Work", "Field"),
-    _rule(rf"{_I}teach\s+{_THING}", "USER-JOB", "Teaches {thing}", "Work", "Job"),
+    _rule(rf"(?:{_I_HAVE}(?:been\s+)?(?:work|working)|{_AM}working)\s+as\s+.+?\s+(?:at|for)\s+(?P<employer>\S.*)",
+          "USER-EMPLOYER", "Works at {employer}", "Work", "Employer"),
+    _rule(rf"{_I}teach\s+(?!people\b|others\b|kids\s+to\b|someone\b){_THING}", "USER-JOB", "Teaches {thing}", "Work", "Job"),
     _rule(rf"{_I}(?:run|own)\s+(?:an?\s+|my\s+own\s+)(?P<thing>(?:[\w-]+\s+){{0,2}}(?:bakery|shop|store|caf[eé]|restaurant|studio"
           r"|company|business|farm|bookshop|bar|agency|salon|school)\b.*)", "USER-BUSINESS", "Runs a {thing}", "Work", "Business"),
     _rule(rf"(?:{_I}study|{_AM}studying)\s+(?!for\b){_THING}", "USER-STUDIES", "Studies {thing}", "Work", "Studies"),
     _rule(rf"(?:{_I}(?:no\s+longer\s+work|quit\s+my\s+job|left\s+my\s+job)|{_I}don'?t\s+work)\s+(?:at|for)\s+"
           r"(?P<employer>.+?)(?:\s+any\s?more)?$",
           "USER-EMPLOYER", "No longer works at {employer}[ ({when})]", "Work", "Employer", tense="past", ended=True),
+    _rule(rf"{_I_HAVE}lost\s+my\s+job(?:\s+(?:at|with)\s+(?P<employer>.+))?$",
+          "USER-EMPLOYER", "Lost the job[ at {employer}][ ({when})]", "Work", "Employer", tense="past", ended=True),
+    _rule(rf"(?:{_I}volunteer|{_AM}volunteering|{_HAVE}been\s+volunteering)\s+(?:at|for|with)\s+{_THING}",
+          "USER-VOLUNTEERING", "Volunteers at {thing}[ ({when})]", "Work", "Volunteering", tense="past"),
     _rule(rf"(?:{_AM}(?:now\s+)?retired|{_I}retired)$", "USER-JOB", "Retired[ ({when})]", "Work", "Job", tense="past"),
     # Health and food
     _rule(rf"{_AM}allergic\s+to\s+{_THING}", "USER-ALLERGY-{thing}", "Allergic to {thing}", "Health", "Allergy", pin=True),
@@ -168,7 +178,7 @@ RULES = (
           "USER-TASTE-{thing}", "Likes [{act} ]{thing}", "Preferences", "Likes"),
     _rule(rf"{_I}prefer\s+(?P<thing>.+?)(?:\s+(?:over|to|rather\s+than)\s+(?P<other>.+))?$",
           "USER-TASTE-{thing}", "Prefers {thing}[ to {other}]", "Preferences", "Likes"),
-    _rule(rf"{_AM}(?:(?:an?\s+)?(?:big|huge)\s+fan\s+of|fond\s+of|(?:\w+\s+)?into|crazy\s+about)\s+{_THING}",
+    _rule(rf"{_AM}(?:(?:an?\s+)?(?:big|huge)\s+fan\s+of|fond\s+of|(?:very\s+|so\s+|super\s+|big\s+)?into|crazy\s+about)\s+{_THING}",
           "USER-TASTE-{thing}", "Likes {thing}", "Preferences", "Likes"),
     _rule(rf"(?:{_I}(?:no\s+longer\s+(?:like|love|enjoy)|hate|dislike|loathe|can'?t\s+stand|cannot\s+stand|don'?t\s+(?:really\s+|particularly\s+)?(?:like|enjoy))"
           rf"|{_AM}not\s+(?:an?\s+)?(?:(?:big|huge|great)\s+)?(?:fan\s+of|keen\s+on|fond\s+of))\s+{_ACT}(?P<thing>.+?)(?:\s+any\s?more)?$",
@@ -178,6 +188,10 @@ RULES = (
     # What somebody does, has, speaks
     _rule(rf"{_I_HAVE}(?:been\s+)?(?P<verb>play|playing|collect|collecting|practi[sc]e|practi[sc]ing)\s+(?P<thing>\S.*)",
           "USER-HOBBY-{thing}", "Hobby: {verb} {thing}", "Hobbies", "Hobby"),
+    _rule(rf"{_I_HAVE}(?:started|took\s+up|taken\s+up)\s+(?P<act>playing\s+|collecting\s+|practi[sc]ing\s+)?"
+          r"(?P<thing>(?(act)\S.*|(?:running|swimming|climbing|cycling|knitting|painting|gardening|boxing|rowing|skiing|surfing"
+          r"|dancing|yoga|karate|judo|golf|pottery|ballet|pilates)))$",
+          "USER-HOBBY-{thing}", "Took up [{act} ]{thing}[ ({when})]", "Hobbies", "Hobby", tense="past"),
     _rule(rf"(?:{_I}no\s+longer\s+play|{_I}don'?t\s+play|{_I_HAVE}(?:stopped\s+playing|gave\s+up|given\s+up))\s+"
           r"(?P<thing>.+?)(?:\s+any\s?more)?$",
           "USER-HOBBY-{thing}", "No longer does {thing}[ ({when})]", "Hobbies", "Hobby", tense="past", ended=True),
@@ -195,7 +209,7 @@ RULES = (
           "USER-LANGUAGES", "Speaks {language}", "Identity", "Language"),
     _rule(r"my\s+(?:native|first|mother)\s+(?:language|tongue)\s+is\s+(?P<language>\w+)",
           "USER-NATIVE-LANGUAGE", "Native language: {language}", "Identity", "Language"),
-    _rule(rf"(?:{_AM}(?:learning|taking\s+lessons\s+in)|{_HAVE}been\s+learning|{_I}started\s+learning)\s+(?!how\b|about\b|a\s+lot\b){_THING}",
+    _rule(rf"(?:{_AM}(?:learning|taking\s+lessons\s+in)|{_HAVE}been\s+learning|{_I}started\s+learning)\s+(?!how\b|about\b|an?\b|the\b|from\b|that\b){_THING}",
           "USER-LEARNING-{thing}", "Is learning {thing}[ (since {when})]", "Hobbies", "Learning", tense="past"),
     # Dates
     _rule(r"my\s+birthday(?:\s+is|'s)", "USER-BIRTHDAY", "Birthday: {when}", "Identity", "Birthday", needs_date=True),
@@ -251,11 +265,15 @@ _SPLIT = re.compile(
     rf"|\s+(?:while|since|then)\s+(?={_SUBJECT})|\s+(?P<same>and|but)\s+(?:also\s+)?(?=(?:now\s+)?{_VERB})",
     re.IGNORECASE,
 )
+# "I live in Rome and work ..." goes on about me; "I know you swim and run", "I'll cook and play" do not.
+_ABLE_SUBJECT = re.compile(r"(i|we)\b(?!'ll|'d)(?!.*\b(?:you|they|he|she|to|will|how|the)\b)", re.IGNORECASE)
 _QUESTION = re.compile(
     r"(?:(?:and|so|but|then|ok|any)\s+)*(?:what|where|which|who|when|why|how|can|could|do|does|did|is|are|should|would"
     r"|will|may|any|have you|got|anything)\b",
     re.IGNORECASE,
 )
+_SPOKEN_OF = re.compile(rf"{_ANY_KIN}(?:\s{_NAME})?(?=\s|'s|$)", re.IGNORECASE)
+_SHE = re.compile(r"\A(?:she|he)\b(?=\s|')", re.IGNORECASE)
 _CONDITION = re.compile(r"(?:\w+\s+)?(?:if|unless|suppose|supposing|assuming|in case|say)\b", re.IGNORECASE)
 _UNSURE = re.compile(
     r"\b(?:if|unless|wish|would|wouldn't|might|maybe|perhaps|could|hopefully|used to|almost|nearly|i'd|we'd|probably"
@@ -279,7 +297,11 @@ def clauses(sentence: str) -> list[str]:
         # "I'm off to Rome, what should I pack?" states something; "I live in Rome, right?" asks for it.
         pieces = pieces[:-1] if _QUESTION.match(pieces[-1]) else []
     kept: list[str] = []
+    kin = ""
     for piece in pieces:
+        if kin:
+            piece = _SHE.sub(kin, piece)
+        kin = match[0] if (match := _SPOKEN_OF.match(piece)) else kin
         if _CONDITION.match(piece) or _HEARSAY.search(piece):
             break
         if not _UNSURE.search(piece):
@@ -299,7 +321,7 @@ def _pieces(sentence: str) -> list[str]:
             inherited = ""
         if match:
             start = match.end()
-            if match["same"] and (subject := re.match(r"(i|we)\b", pieces[-1], re.IGNORECASE)):
+            if match["same"] and pieces and (subject := _ABLE_SUBJECT.match(pieces[-1])):
                 inherited = subject[1] + " "
     return pieces
 
@@ -309,12 +331,14 @@ _TAIL = re.compile(
     r"|nowadays|at the moment|right now|at home|anyway|either|instead|by the way|btw|lol|haha|for (?:about |almost "
     r"|nearly |over |the (?:last|past) )?(?:\w+ )?(?:years?|months?|weeks?|ages|a while))\b.*|now|too|again|also|a lot"
     r"|very much|so much|the most|the best|most|best|more|better|though|already|still|anymore|actually|really|please"
-    r"|honestly|and|but|or)$",
+    r"|honestly|together|and|but|or)$",
     re.IGNORECASE,
 )
 _PLACE_TAIL = re.compile(r"\s+(?:from|for|with|to|after|before|because|as|and)\b.*$", re.IGNORECASE)
 _NO_PLACE = re.compile(r"(?:an?|the (?:next|same|past|moment)|my|this|that|fear|hope|peace|here|there|it|now|time)\b(?! (?:\w+ )*(?:in|near|outside) )", re.IGNORECASE)  # fmt: skip
-_NO_EMPLOYER = re.compile(r"(?:the (?:moment|time|same|weekend)|home|night|least|once|present|free|hours|now|fun|myself)\b", re.IGNORECASE)
+_NO_EMPLOYER = re.compile(
+    r"(?:the (?:moment|time|same|weekend)|home|night|least|once|present|free|hours|now|fun|myself)\b", re.IGNORECASE
+)
 # What points at the talk itself, or at nothing that could be understood later.
 _DEICTIC = re.compile(
     r"^(?:it|this|that|these|those|them|they|him|her|you|your|what|how|where|when|why|who|if|about|anything|everything"
@@ -324,7 +348,8 @@ _DEICTIC = re.compile(
     r"|^(?:it|this|that|these|those|you|your|what|how|where|when|why|who|whether|him|her|them|the (?:first|second|third"
     r"|last|next|other|same|idea|way|one|fact|sound|look)|to (?:see|know|have|get|be|keep|use|think|say|ask|make|thank"
     r"|hear|point|add|take|do)|games? with|a (?:role|part))\s"
-    r"|\b(?:i|me|you|your|us|option|version|title|draft|answer|suggestion|paragraph|sentence|response)\b",
+    r"|^(?:all )?the (?-i:[a-z])"
+    r"|\b(?:i|me|you|your|us|it|they|he|she|something|someone|stuff|things?|similar|option|version|title|draft|answer|suggestion|paragraph|sentence|response)\b",
     re.IGNORECASE,
 )
 _NOT_A_NAME = re.compile(

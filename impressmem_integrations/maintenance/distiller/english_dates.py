@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import date
 
 from impressmem_integrations.maintenance.distiller.dates import (
+    When,
     calendar,
     day_from,
     month_from,
@@ -16,7 +17,6 @@ from impressmem_integrations.maintenance.distiller.dates import (
     weekday_in_week,
     year_from,
 )
-from impressmem_integrations.maintenance.distiller.rules import When
 
 _WEEK_OF = "week of {}"
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -121,7 +121,10 @@ def find_date(clause: str, day: date | None) -> tuple[str, When | None]:
         if match["clock"]:
             when = qualified(when, "{}" + match["clock"])
         if qualifier := _QUALIFIER.search(before):
-            when, before = qualified(when, qualifier[1].lower() + " {}"), before[: qualifier.start()]
+            when, before = (
+                qualified(when, qualifier[1].lower() + " {}", "past" if qualifier[1].lower() == "since" else "future"),
+                before[: qualifier.start()],
+            )
         before = _PREPOSITION.sub("", before)
         rest = f"{before.rstrip()} {clause[match.end() :].lstrip()}".strip()
         return rest, when

@@ -7,21 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
 
-Tense = Literal["past", "future"]
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """A date found in a clause.
-
-    Attributes:
-        resolve: Gives its text (`2026-03-12`, `week of 2026-03-02`) for a fact that lies in the past or future, or
-            None where the day of the talk is needed and unknown.
-    """
-
-    resolve: Callable[[Tense | None], str | None]
+from impressmem_integrations.maintenance.distiller.dates import Tense, When, lies_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +91,7 @@ def notes_of(clause: str, language: Language, day: date | None) -> Iterator[Note
         if any(caught is not None and slots[name] is None for name, caught in match.groupdict().items()):
             continue
         when = found.resolve(rule.tense) if found else None
-        if rule.needs_date and when is None:
+        if rule.needs_date and (when is None or not _fits(when, rule.tense, day)):
             continue
         names = {name: slug(language.canonical.get(value.lower(), value)) for name, value in slots.items() if value}
         content = fill(rule.content, {**slots, "when": when})
@@ -112,6 +99,12 @@ def notes_of(clause: str, language: Language, day: date | None) -> Iterator[Note
             rule.clue.format_map(names), content[:1].upper() + content[1:], rule.category, rule.labels, rule.pin,
             rule.ended,
         )  # fmt: skip
+
+
+def _fits(when: str, tense: Tense | None, day: date | None) -> bool:
+    """Whether a plan lies ahead and a memory behind."""
+    side = lies_in(when, day) if day and tense else None
+    return side in (None, tense)
 
 
 def fill(template: str, slots: Mapping[str, str | None]) -> str:
