@@ -1,7 +1,7 @@
 """Forty sentences held out for the rule distiller: written before its rules, and not to be tuned to.
 
-Each language has ten sentences with something to keep and ten with nothing. `facts` are words that the notes must hold
-(each counts once); `also` are words of other true statements in the sentence, so that a note about them is no invention.
+Each language has ten sentences with something to keep and ten with nothing. `facts` are words that the notes must
+hold (each counts once); `also` are words of other true statements in it, so that a note about them is no invention.
 All were said on Wednesday, 11 March 2026.
 """
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from datetime import date
 
 import pytest
 
-from impressmem_integrations.maintenance.distiller import RuleDistiller, distill
+from impressmem_integrations.maintenance.distiller import RuleDistiller
 from impressmem_integrations.maintenance.transcript import render
 from tests.distiller_sentences import CHINESE, DAY, ENGLISH, Sentence
 
@@ -47,7 +46,8 @@ def test_held_out_sentences(name, sentences, capsys):
     found, expected, invented = measure(sentences)
     with capsys.disabled():
         print(
-            f"\nrule distiller, {name}: {found} of {expected} facts in {len(sentences)} sentences, {len(invented)} invented"
+            f"\nrule distiller, {name}: {found} of {expected} facts found"
+            f" in {len(sentences)} held-out sentences, {len(invented)} invented"
         )
     assert found >= 0.6 * expected
     assert invented == []

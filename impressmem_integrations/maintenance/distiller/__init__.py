@@ -1,7 +1,8 @@
 """The rule distiller: a maintenance model without a network or a key that really reads the turn.
 
-It answers like any other model, with tool calls, and knows only what its tables say: `english` and `chinese` hold the
-rules, `guards` what is cut out before, `dates` the calendar. It would rather miss a fact than make one up.
+It answers like any other model, with tool calls, and knows only what its tables say: `english_rules` and
+`chinese_rules` hold them; `english` and `chinese` say how clauses are cut, `guards` what is left out before, `dates`
+what "next week" means. It would rather miss a fact than make one up.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class RuleDistiller:
             are unique and in the order they were said, or the content `IGNORE`.
         """
         offered = tools is None or any((tool.get("function") or {}).get("name") == SAVE_TOOL for tool in tools)
-        notes = distill(_said(messages)) if offered else []
+        notes = distill(list(_said(messages))) if offered else []
         if not notes:
             return {"role": "assistant", "content": "IGNORE", "finish_reason": "stop"}
         impressions = [

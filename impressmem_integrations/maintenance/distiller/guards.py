@@ -9,7 +9,8 @@ MAX_MESSAGE_CHARACTERS = 2000
 """Nobody types more about themselves in one message; longer ones are taken for pasted text."""
 
 _SECRET_WORD = re.compile(
-    r"\b(?:pass(?:word|wd|phrase|code|key)s?|pwd|api[ _-]?keys?|access[ _-]?keys?|(?:secret|private)[ _-]?keys?|secrets?"
+    r"\b(?:pass(?:word|wd|phrase|code|key)s?|pwd|api[ _-]?keys?|access[ _-]?keys?|(?:secret|private)[ _-]?keys?"
+    r"|secrets?"
     r"|(?:auth|access|bearer|api|refresh)?[ _-]?tokens?|credentials?|pin(?: code| number)?|cvv|cvc|otp|ssn|iban"
     r"|(?:credit|debit|bank)?[ _-]?card (?:number|no)|social security|login|seed phrase|recovery (?:code|phrase))\b"
     r"|密码|口令|密钥|私钥|秘钥|验证码|身份证号|银行卡号?|信用卡号?|卡号|令牌|助记词|支付码|安全码",
@@ -28,7 +29,8 @@ _QUOTED = re.compile(
 )
 _PASTED_AFTER = re.compile(r"[:：]\s*$")
 _PASTED_LINE = re.compile(
-    r"\s*(?:>|\||\$ |#|(?:from|to|subject|cc|date|sent|re|fwd)\s*:|发件人|收件人|主题\s*[:：]|\[?\d{1,2}:\d\d(?::\d\d)?\]?\s"
+    r"\s*(?:>|\||\$ |#|(?:from|to|subject|cc|date|sent|re|fwd)\s*:|发件人|收件人|主题\s*[:：]"
+    r"|\[?\d{1,2}:\d\d(?::\d\d)?\]?\s"
     r"|\w[\w ]{0,20}:\s+\S|[\u4e00-\u9fff\w]{1,6}：\s*\S)",
     re.IGNORECASE,
 )

@@ -51,6 +51,21 @@ class Rule:
     ended: bool = False
 
 
+def rule(
+    pattern: str,
+    clue: str,
+    content: str,
+    category: str,
+    *labels: str,
+    pin: bool = False,
+    tense: Tense | None = None,
+    needs_date: bool = False,
+    ended: bool = False,
+) -> Rule:
+    """Return a rule from the way a table writes it. Patterns ignore case; a clause holds no two blanks in a row."""
+    return Rule(re.compile(pattern, re.IGNORECASE), clue, content, category, labels, pin, tense, needs_date, ended)
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
     """The tables and steps of one language.
