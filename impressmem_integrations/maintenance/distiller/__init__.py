@@ -58,7 +58,7 @@ class RuleDistiller:
         ]
         arguments = json.dumps({"impressions": impressions}, ensure_ascii=False)
         call = {
-            "id": f"call_{hashlib.sha256(arguments.encode()).hexdigest()[:16]}",
+            "id": f"call_{hashlib.sha256(arguments.encode(errors='replace')).hexdigest()[:16]}",
             "type": "function",
             "function": {"name": SAVE_TOOL, "arguments": arguments},
         }
@@ -66,22 +66,23 @@ class RuleDistiller:
 
 
 def distill(said: Sequence[tuple[date | None, str]]) -> list[Note]:
-    """Return what is worth keeping of what a user said, one note a clue; of two for one clue the later one.
+    """Return what is worth keeping of what a user said, one note a clue; of two for one clue the one that replaces the other.
 
     Args:
         said: The user's messages in order, each with the day it was said or None. A game of roles ends the reading.
     """
     notes: dict[str, Note] = {}
     for day, message in said:
-        if any(language.unfit.search(message) for language in _LANGUAGES):
+        if any(language.game.search(message) for language in _LANGUAGES):
             break
+        if any(language.unfit.search(message) for language in _LANGUAGES):
+            continue
         for sentence in sentences(message):
             language = CHINESE if _CHINESE.search(sentence) else ENGLISH
             for clause in language.clauses(sentence):
                 for note in notes_of(clause, language, day):
                     known = notes.get(note.clue)
-                    # "I live in Bonn now, no longer in Rome": the end of the old is no news beside the new.
-                    if not holds_secret(note.content) and not (note.ended and known and not known.ended):
+                    if not holds_secret(note.content) and (known is None or note.replaces(known)):
                         notes[note.clue] = note
     return list(notes.values())
 

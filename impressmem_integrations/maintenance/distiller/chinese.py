@@ -15,9 +15,9 @@ from impressmem_integrations.maintenance.distiller.chinese_rules import (
 )
 from impressmem_integrations.maintenance.distiller.rules import Language
 
+_GAME = re.compile("假装|扮演|假设你|想象|设想|角色|从现在起你|你现在是")
 _UNFIT = re.compile(
-    "假装|扮演|假设你|想象|设想|角色|翻译成|翻译一下|翻译下|译成|润色|改写|改得|改成(?:正式|英文|中文|口语)|总结一下"
-    "|概括|造句|例句|歌词|台词"
+    "翻译成|翻译一下|翻译下|译成|润色|改写|改得|改成(?:正式|英文|中文|口语)|总结一下|概括|造句|例句|歌词|台词"
     "|写[一个]?(?:篇|首|封|段|个)|开玩笑|逗你|骗你的|以下(?:内容|文字|是)|下面(?:这|是)"
 )
 _LEAD = re.compile(
@@ -104,12 +104,12 @@ _NO_NAME = re.compile(
 )
 _DEICTIC = re.compile(
     "^(?:这|那|它|他|她|你|您|第[一二三四五两几]|上面|下面|前面|后面|刚才|谁|什么|怎么|哪|哪里|家|里面|外面)"
-    "|[你您]|方案|标题|版本|回答|建议|选项|答案|这个|那个|这样|那样"
+    "|[你您]|方案|标题|版本|回答|建议|选项|答案|这个|那个|这样|那样|怎"
 )
 _MAX_CHARACTERS = 16
 
 
-def clean(slot: str, text: str) -> str | None:
+def clean(slot: str, text: str, clause: str) -> str | None:
     """Trim what a slot caught; None where it is nothing that a note can hold."""
     text = text.strip(" 。，、！!.")
     if slot == "name":
@@ -126,6 +126,7 @@ def clean(slot: str, text: str) -> str | None:
 
 CHINESE = Language(
     rules=RULES,
+    game=_GAME,
     unfit=_UNFIT,
     clauses=clauses,
     find_date=find_date,

@@ -19,7 +19,7 @@ ONE_OF_A_KIND = {
     "老婆": "WIFE", "妻子": "WIFE", "太太": "WIFE", "媳妇": "WIFE", "老公": "HUSBAND", "丈夫": "HUSBAND",
     "先生": "HUSBAND", "女朋友": "GIRLFRIEND", "男朋友": "BOYFRIEND", "妈妈": "MOTHER", "母亲": "MOTHER",
     "老妈": "MOTHER", "妈": "MOTHER", "爸爸": "FATHER", "父亲": "FATHER", "老爸": "FATHER", "爸": "FATHER",
-    "老板": "BOSS", "领导": "BOSS",
+    "爱人": "SPOUSE", "老板": "BOSS", "领导": "BOSS",
 }  # fmt: skip
 OF_SEVERAL = {
     "女儿": "DAUGHTER", "闺女": "DAUGHTER", "儿子": "SON", "哥哥": "BROTHER", "弟弟": "BROTHER", "姐姐": "SISTER",
@@ -54,7 +54,9 @@ _JOBS = (
     "|药剂师|咖啡师|飞行员"
     "|空姐|农民|木匠|电工|公务员|自由职业者|插画师|建筑师|牙医|兽医|教练|瑜伽老师|架构师|分析师))"
 )
-_LANGUAGES = "(?P<language>(?:[\u4e00-\u9fff]{1,4}(?:语|话|文)(?:、|和|跟)?)+)"
+_LANGUAGES = (
+    "(?P<language>(?:(?!笑|谎|坏|大|好|电|废|空|真|实|假|这|那|你)[\u4e00-\u9fff]{1,4}(?:语|话|文)(?:、|和|跟)?)+)"
+)
 _BELONGINGS = "(?:车|电动车|自行车|摩托车|房子|公寓|院子|花园|钢琴|吉他|相机|电脑|帐篷|望远镜|船|小提琴|古筝)"
 
 
@@ -74,7 +76,7 @@ RULES = (
     rule(f"{ANY_KIN}{_ADVERB}对(?P<thing>.+?)过敏", "USER-{kin}-ALLERGY", "{kin}对{thing}过敏", "People", "Family",
           "Allergy",
           pin=True),
-    rule(f"{ANY_KIN}{_ADVERB}是(?:一[名个位])?{_JOBS}{_END}",
+    rule(f"{ANY_KIN}{_ADVERB}是(?:一?[名个位])?{_JOBS}{_END}",
           "USER-{kin}-JOB", "{kin}是{job}", "People", "Family", "Job"),
     rule(f"{ANY_KIN}的?生日(?:是|在)?", "USER-{kin}-BIRTHDAY", "{kin}的生日：{when}", "People", "Family", "Birthday",
           needs_date=True),
@@ -86,11 +88,13 @@ RULES = (
     rule(f"(?:{_I}|家里)的?(?:那只|那条|这只)?{_PET}{_IS_CALLED}{_NAME}{_END}",
           "USER-PET-{pet}", "养了{pet}，叫{name}", "Pets", "Pet", "Name"),
     rule(f"(?:{_I}|家里{_ADVERB})(?:养了|养着|养|有|领养了){_COUNT}?(?:只|条|个"
-          f"|缸)?\\S{{0,4}}?{_PET}(?:{_IS_CALLED}{_NAME})?{_END}",
+          f"|缸)?[^不没起\\s]{{0,4}}?{_PET}(?:{_IS_CALLED}{_NAME})?{_END}",
           "USER-PET-{pet}", "养了{pet}[，叫{name}]", "Pets", "Pet"),
     # Places
     rule(f"{_I}(?:住在|定居在|定居|租住在|住){_PLACE}(?:这边|那边|附近)?{_END}",
           "USER-HOME", "住在{place}[（{when}）]", "Home", "Residence", tense="past"),
+    rule(f"{_I}在{_PLACE}(?:定居|租房|住){_END}", "USER-HOME", "住在{place}[（{when}）]", "Home", "Residence",
+          tense="past"),
     rule(f"{_I}(?:从\\S+?)?(?:搬到|搬来|搬回|搬去){_PLACE}(?:来|去|住|生活)?{_END}",
           "USER-HOME", "住在{place}[（{when}搬来）]", "Home", "Residence", tense="past"),
     rule(f"{_I}(?:要|准备|打算|计划|会|将)(?:从\\S+?)?(?:搬到|搬去|搬回){_PLACE}(?:去|住|生活)?{_END}",
@@ -100,20 +104,21 @@ RULES = (
     rule(f"{_I}(?:来自|老家在|是从)(?P<place>[\u4e00-\u9fffA-Za-z]{{2,8}}?)(?:来的)?{_END}",
           "USER-ORIGIN", "来自{place}", "Identity", "Origin"),
     rule(f"我的?老家(?:就)?(?:在|是){_PLACE}{_END}", "USER-ORIGIN", "来自{place}", "Identity", "Origin"),
-    rule(f"{_I}是(?P<place>[\u4e00-\u9fff]{{2,6}})人{_END}", "USER-ORIGIN", "来自{place}", "Identity", "Origin"),
+    rule(f"{_I}是(?P<place>(?!外地|本地|[一第个好老坏男女独哪什]|成年|负责|联系|当事|年轻|普通"
+          f"|内部)[\u4e00-\u9fff]{{2,6}})人{_END}", "USER-ORIGIN", "来自{place}", "Identity", "Origin"),
     rule(f"{_I}(?:在{_PLACE}长大|是在{_PLACE.replace('place', 'town')}长大)", "USER-CHILDHOOD",
           "在[{place}][{town}]长大",
           "Identity", "Origin"),
     # Work and study
     rule(f"{_I}(?:是做|是搞|做|从事)(?P<field>[\u4e00-\u9fffA-Za-z]{{2,10}}?)(?:这行|这一行|工作|行业|方面)?的$",
           "USER-FIELD", "做{field}", "Work", "Field"),
-    rule(f"{_I}(?:是|当|做了?)(?:一[名个位])?{_JOBS}{_END}", "USER-JOB", "是{job}", "Work", "Job"),
+    rule(f"{_I}(?:是|当|做了?)(?:一?[名个位])?{_JOBS}{_END}", "USER-JOB", "是{job}", "Work", "Job"),
     rule(f"{_I}在(?P<employer>(?!家)[\u4e00-\u9fffA-Za-z0-9]{{2,14}}?)(?:里)?(?:上班|工作|任职|做事|实习){_END}",
           "USER-EMPLOYER", "在{employer}工作[（{when}）]", "Work", "Employer", tense="past"),
     rule(f"{_I}在(?P<employer>(?!家)[\u4e00-\u9fffA-Za-z0-9]{{2,14}}?)(?:里)?(?:做|当"
           f"|担任)(?:一[名个位])?{_JOBS}{_END}",
           "USER-JOB", "在{employer}做{job}[（{when}）]", "Work", "Job", "Employer", tense="past"),
-    rule(f"{_I}(?:跳槽到|跳槽去|入职|加入|换到)了?(?P<employer>[\u4e00-\u9fffA-Za-z0-9]{{2,14}}?){_END}",
+    rule(f"{_I}(?:跳槽到|跳槽去|入职|换到)了?(?P<employer>[\u4e00-\u9fffA-Za-z0-9]{{2,14}}?){_END}",
           "USER-EMPLOYER", "在{employer}工作[（{when}入职）]", "Work", "Employer", tense="past"),
     rule(f"{_I}(?:不在|从)(?P<employer>[\u4e00-\u9fffA-Za-z0-9]{{2,14}}?)(?:上班了|工作了|干了|做了|辞职了|离职了)$",
           "USER-EMPLOYER", "已不在{employer}工作", "Work", "Employer", ended=True),
@@ -138,14 +143,15 @@ RULES = (
           "USER-AVOIDS-{thing}", "不{verb}{thing}", "Health", "Diet"),
     rule(f"(?P<thing>[\u4e00-\u9fff]{{2,6}}){_I}(?:吃不了|吃不惯|不能吃|不吃|不敢吃|喝不了|不能喝|不喝){_END}",
           "USER-AVOIDS-{thing}", "不能吃{thing}", "Health", "Diet"),
-    rule(f"{_I}(?:戒了|戒掉了?|戒|不再|不)(?P<thing>烟|酒|抽烟|喝酒|咖啡)了?$", "USER-HABIT-{thing}", "已戒{thing}",
-          "Health", "Habit",
-          ended=True),
+    rule(f"{_I}(?:戒了|戒掉了?|戒)(?P<thing>烟|酒|咖啡)了?$", "USER-HABIT-{thing}", "已戒{thing}[（{when}）]", "Health",
+          "Habit",
+          tense="past"),
+    rule(f"{_I}不再?(?P<verb>抽|喝)(?P<thing>烟|酒)了?$", "USER-HABIT-{thing}", "不{verb}{thing}", "Health", "Habit"),
     # Preferences
-    rule(f"{_I}(?:喜欢上了?|喜欢|爱上了?|爱|热爱|迷上了?|偏爱)(?!的)(?P<act>吃|喝|看|听|玩|打"
+    rule(f"{_I}(?:喜欢上了?|喜欢|爱上了?|爱(?!人|死)|热爱|迷上了?|偏爱)(?!的)(?P<act>吃|喝|看|听|玩|打"
           f"|去)?(?P<thing>[^，]+?){_END}",
           "USER-TASTE-{thing}", "喜欢[{act}]{thing}", "Preferences", "Likes"),
-    rule(f"{_I}(?:不太喜欢|不怎么喜欢|不喜欢|不再喜欢|不爱|不太爱|讨厌|受不了|最烦|烦)(?P<act>吃|喝|看|听|玩|打"
+    rule(f"{_I}(?:不太喜欢|不怎么喜欢|不喜欢|不再喜欢|不爱|不太爱|讨厌|受不了|最烦)(?P<act>吃|喝|看|听|玩|打"
           f"|去)?(?P<thing>[^，]+?){_END}",
           "USER-TASTE-{thing}", "不喜欢[{act}]{thing}", "Preferences", "Dislikes"),
     rule("我最(?:喜欢|爱)的(?P<kind>[\u4e00-\u9fff]{1,6})是(?P<thing>[^，]+)$",
@@ -174,7 +180,8 @@ RULES = (
           f"|跑)[\u4e00-\u9fffA-Za-z]{{2,6}}?)"
           f"(?P<thing>出差|旅游|旅行|玩|度假|开会|参加\\S+|探亲|看展){_END}",
           "USER-PLAN-{place}", "计划：{when}去{place}{thing}", "Plans", "Travel", tense="future", needs_date=True),
-    rule(f"{_I}(?:要|准备|打算|得|会|约了)(?P<thing>(?:飞|考|参加|入职|面试|结婚|手术|做手术|体检|看牙|看医生|牙医"
+    rule(f"{_I}(?:要|准备|打算|得|会|约了)(?P<thing>(?:飞(?!起)|考|参加|入职|面试|结婚|手术|做手术|体检|看牙|看医生"
+          f"|牙医"
           f"|复查|搬家|答辩|跑)\\S*?){_END}",
           "USER-PLAN-{thing}", "计划：{when}{thing}", "Plans", "Plan", tense="future", needs_date=True),
     rule(f"{_I}有(?:一?[场个次])(?P<thing>\\S{{0,8}}?(?:考试|面试|会议|手术|婚礼|演出|比赛|答辩|体检|演讲|聚会)){_END}",

@@ -16,12 +16,19 @@ from impressmem_integrations.maintenance.distiller.english_rules import (
 )
 from impressmem_integrations.maintenance.distiller.rules import Language
 
-# A message with one of these is a text to work on, a game or a joke, not a statement about the user.
+# From such a message on, nobody speaks as themselves.
+_GAME = re.compile(
+    r"\b(?:imagine|pretend|role-?play|act as|let'?s play|you are now|you'?re now|from now on,? you|in character"
+    r"|you(?:'re| are) an? [\w ]+(?:,| and) (?:i'm|i am|my)"
+    r"|in (?:this|the|my) (?:story|game|scenario|novel|dream|script))\b",
+    re.IGNORECASE,
+)
+# A message with one of these is a text to work on or a joke, not a statement about the user.
 _UNFIT = re.compile(
-    r"\b(?:imagine|pretend|role-?play|act as|let'?s play|you are (?:now )?an? |you'?re (?:now )?an? |in character"
-    r"|translate|rewrite|rephrase|reword|paraphrase|proofread|summari[sz]e|correct (?:this|my|the) (?:text|sentence)"
+    r"\b(?:translate|rewrite|rephrase|reword|paraphrase|proofread|summari[sz]e|example sentence|lyrics|the following"
+    r"|correct (?:this|my|the) (?:text|sentence)|(?:just )?(?:kidding|joking)"
     r"|write (?:me )?(?:a|an|the|my) (?:\w+ )?(?:story|poem|song|letter|e?mail|bio|cover letter|essay|speech|dialogue"
-    r"|post|review|text|message)|example sentence|(?:just )?(?:kidding|joking)|lyrics|the following)\b",
+    r"|post|review|text|message))\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -128,8 +135,15 @@ _TAIL = re.compile(
     re.IGNORECASE,
 )
 _PLACE_TAIL = re.compile(r"\s+(?:from|for|with|to|after|before|because|as|and)\b.*$", re.IGNORECASE)
-_NO_PLACE = re.compile(r"(?:an?|the (?:next|same|past|moment)|my|this|that|fear|hope|peace|here|there|it|now"
-r"|time)\b(?! (?:\w+ )*(?:in|near|outside) )", re.IGNORECASE)  # fmt: skip
+_NO_PLACE = re.compile(
+    r"(?:bed|work|sleep|school|town|lunch|dinner|an?|the (?:next|same|past|moment)|my|this|that|fear|hope|constant"
+    r"|total|complete|dark|light|harmony|silence|poverty|pain|peace|here|there|it|now|time)\b"
+    r"(?! (?:\w+ )*(?:in|near|outside) )",
+    re.IGNORECASE,
+)
+_DWELLING = re.compile(
+    r"\b(?:flat|house|apartment|village|town|city|suburbs?|studio|farm|cabin|countryside|coast|island)\b"
+)
 _NO_EMPLOYER = re.compile(
     r"(?:the (?:moment|time|same|weekend)|home|night|least|once|present|free|hours|now|fun|myself)\b", re.IGNORECASE
 )
@@ -143,7 +157,8 @@ _DEICTIC = re.compile(
     r"|last|next|other|same|idea|way|one|fact|sound|look)|to (?:see|know|have|get|be|keep|use|think|say|ask|make|thank"
     r"|hear|point|add|take|do)|games? with|a (?:role|part))\s"
     r"|^(?:all )?the (?-i:[a-z])"
-    r"|\b(?:i|me|you|your|us|it|they|he|she|something|someone|stuff|things?|similar|option|version|title|draft|answer"
+    r"|\b(?:i|me|you|your|us|mine|yours|myself|it|they|he|she|something|someone|stuff|things?|similar|option|version"
+    r"|title|draft|answer"
     r"|suggestion|paragraph|sentence|response)\b",
     re.IGNORECASE,
 )
@@ -154,17 +169,18 @@ _NOT_A_NAME = re.compile(
 _MAX_WORDS = 8
 
 
-def clean(slot: str, text: str) -> str | None:
+def clean(slot: str, text: str, clause: str) -> str | None:
     """Trim what a slot caught; None where it is nothing that a note can hold."""
     text = text.strip(" .,;:!?\"'")
     if slot == "name":
-        return None if _NOT_A_NAME.match(text) else text.removesuffix("'s")
+        return None if _NOT_A_NAME.match(text) or (text.isupper() and len(text) > 3) else text.removesuffix("'s")
     before = None
     while before != text:
         before, text = text, _TAIL.sub("", text)
     if slot == "place":
         text = _PLACE_TAIL.sub("", text)
-        if _NO_PLACE.match(text):
+        # Whoever writes capitals writes them in names; "dark mode" is no place to move to.
+        if _NO_PLACE.match(text) or (text.islower() and not clause.islower() and not _DWELLING.search(text)):
             return None
     elif slot == "job":
         text = re.sub(r"\s+(?:at|for|in|with)\s.*$", "", text)
@@ -180,6 +196,7 @@ def clean(slot: str, text: str) -> str | None:
 
 ENGLISH = Language(
     rules=RULES,
+    game=_GAME,
     unfit=_UNFIT,
     clauses=clauses,
     find_date=find_date,

@@ -34,14 +34,16 @@ PETS = {
     "dog": "DOG", "puppy": "DOG", "cat": "CAT", "kitten": "CAT", "rabbit": "RABBIT", "bunny": "RABBIT",
     "hamster": "HAMSTER", "parrot": "PARROT", "budgie": "BUDGIE", "tortoise": "TORTOISE", "turtle": "TURTLE",
     "horse": "HORSE", "pony": "HORSE", "snake": "SNAKE", "lizard": "LIZARD", "gecko": "GECKO", "ferret": "FERRET",
-    "guinea pig": "GUINEA-PIG", "goldfish": "GOLDFISH", "chinchilla": "CHINCHILLA",
+    "retriever": "DOG", "labrador": "DOG", "poodle": "DOG", "terrier": "DOG", "dachshund": "DOG", "beagle": "DOG",
+    "corgi": "DOG", "husky": "DOG", "spaniel": "DOG", "collie": "DOG", "guinea pig": "GUINEA-PIG",
+    "goldfish": "GOLDFISH", "chinchilla": "CHINCHILLA",
 }  # fmt: skip
 AGE = r"(?:(?:older|younger|elder|little|big|best|new|other|old|eldest|youngest|twin|late) )*"
 _PARTNER = rf"(?:my|our) {AGE}(?P<kin>{'|'.join(ONE_OF_A_KIND)})\b"
 _KIN = rf"(?:my|our) {AGE}(?P<kin>{'|'.join(OF_SEVERAL)})\b"
 ANY_KIN = rf"(?:my|our) {AGE}(?P<kin>{'|'.join((*ONE_OF_A_KIND, *OF_SEVERAL))})\b"
 _PET = rf"(?P<pet>{'|'.join(PETS)})\b"
-_IS_CALLED = r"(?:'s name is|'s called| is (?:called|named)| called| named|'s| is)?"
+_IS_CALLED = r"(?:'s name is|'s called| is (?:called|named)| called| named)?"
 _NAMED = rf"{_IS_CALLED} {NAME}"
 
 _DIETS = (
@@ -49,7 +51,10 @@ _DIETS = (
     r"|celiac|coeliac|diabetic|teetotal)"
 )
 _JOBS = (
-    r"(?:[\w-]+ ){0,2}(?:\w+(?:ologist|ographer|geon|sician|trician)|accountant|actor|actress|analyst|architect"
+    r"(?!(?:very |really )?(?:good|bad|great|terrible|better|worse|big|huge|decent|lousy|poor|slow|fast|careful"
+    r"|former|aspiring"
+    r"|wannabe|would-be|hopeless|keen|amateur|hobby|home|nervous|happy) )(?:[\w-]+ ){0,2}(?:\w+(?:ologist|ographer"
+    r"|geon|sician|trician)|accountant|actor|actress|analyst|architect"
     r"|artist|assistant|author|baker|barber|barista|bartender|bookkeeper|brewer|builder|bus driver|butcher|carpenter"
     r"|cashier|chef|cleaner|coach|composer|consultant|cook|dancer|data scientist|dentist|designer|developer"
     r"|dietician|director|doctor|driver|economist|editor|electrician|engineer|farmer|firefighter|florist|gardener"
@@ -62,7 +67,7 @@ _JOBS = (
 _BELONGINGS = (
     r"(?:(?:[\w-]+ ){0,3}(?:car|van|bike|bicycle|e-bike|motorbike|motorcycle|scooter|boat|house|flat|apartment"
     r"|cabin|caravan|campervan|garden|allotment|greenhouse|balcony|piano|guitar|violin|cello|telescope|camera|laptop"
-    r"|tent|kayak|sauna|fireplace|3d printer))\b.*"
+    r"|tent|kayak|sauna|fireplace|3d printer)\b(?: (?:in|with|from|near|at|on) .*)?)$"
 )
 _TRAVEL = r"(?:flying|going|travell?ing|driving|heading|taking the train)(?: (?:back|over|up|down|out|home))? to"
 _EVENTS = (
@@ -109,8 +114,11 @@ RULES = (
           rf"(?: (?:called|named) {NAME})?$",
           "USER-PET-{pet}", "Has a {pet}[ called {name}]", "Pets", "Pet"),
     # Places
-    rule(rf"(?:{_I_HAVE}(?:been )?(?:live|lived|living|reside)|{_AM}(?:living|based)) (?P<prep>in|at|near|outside|on)"
+    rule(rf"(?:{_I_HAVE}(?:been )?(?:live|living|reside)|{_AM}(?:living|based)) (?P<prep>in|at|near|outside|on)"
           rf" {_PLACE}", "USER-HOME", "Lives {prep} {place}[ ({when})]", "Home", "Residence", tense="past"),
+    rule(rf"{_HAVE}(?:been|lived) in (?=.* for ){_PLACE}", "USER-HOME", "Lives in {place}", "Home", "Residence"),
+    rule(rf"{_HAVE}(?:been|lived) in {_PLACE}", "USER-HOME", "Lives in {place} ({when})", "Home", "Residence",
+          tense="past", needs_date=True),
     rule(rf"{_I_HAVE}(?:moved|relocated) (?:back |here |over |house )?(?:from .+? )?to {_PLACE}",
           "USER-HOME", "Lives in {place}[ (moved {when})]", "Home", "Residence", tense="past"),
     rule(rf"{_AM}(?:moving|relocating) (?:back |over )?(?:from .+? )?to {_PLACE}",
@@ -124,18 +132,20 @@ RULES = (
     rule(rf"{_I}no longer live (?:in|at|near|outside|on) {_PLACE}",
           "USER-HOME", "No longer lives in {place}", "Home", "Residence", ended=True),
     # Work and study
-    rule(rf"(?:{_I_HAVE}(?:been )?(?:work|worked|working)|{_AM}working|{_I}(?:earn my living)) as (?:an? |the )?"
+    rule(rf"(?:{_I_HAVE}(?:been )?(?:work|working)|{_AM}working|{_I}(?:earn my living)) as (?:an? |the )?"
           r"(?P<job>\S.*)", "USER-JOB", "Works as {job}[ ({when})]", "Work", "Job", tense="past"),
     rule(rf"{_AM}(?:an? )(?P<job>{_JOBS})\b(?!-)", "USER-JOB", "Works as {job}", "Work", "Job"),
     rule(rf"(?:{_I_HAVE}(?:been )?(?:work|working)|{_AM}working|{_I}(?:got|found|started) {_A}(?:new )?job"
           rf"|{_I}(?:got hired|started(?: working)?)) (?:at|for) (?P<employer>\S.*)",
           "USER-EMPLOYER", "Works at {employer}[ ({when})]", "Work", "Employer", tense="past"),
-    rule(rf"{_I_HAVE}(?:been )?(?:work|working) in (?P<field>(?!the\b|an?\b|my\b|pairs|silence)\S.*|(?:the|an?) [\w -]*"
+    rule(rf"{_I_HAVE}(?:been )?(?:work|working) in (?P<field>(?!(?:the|an?|my|pairs|silence)\b|.*\bmode$)(?-i:[a-z]"
+          rf"|[A-Z]{2}\b).*|(?:the|an?) [\w -]*"
           r"(?:industry|sector|business|trade|hospital|school|office|lab|library|museum|kitchen|factory|warehouse"
           r"|clinic))$", "USER-FIELD", "Works in {field}", "Work", "Field"),
     rule(rf"(?:{_I_HAVE}(?:been )?(?:work|working)|{_AM}working) as .+? at (?P<employer>\S.*)",
           "USER-EMPLOYER", "Works at {employer}", "Work", "Employer"),
-    rule(rf"{_I}teach (?!people\b|others\b|kids to\b|someone\b){_THING}", "USER-JOB", "Teaches {thing}", "Work", "Job"),
+    rule(rf"{_I}teach (?!people\b|others\b|myself\b|kids to\b|someone\b){_THING}", "USER-JOB", "Teaches {thing}",
+          "Work", "Job"),
     rule(rf"{_I}(?:run|own) (?:an? |my own )(?P<thing>(?:[\w-]+ ){{0,2}}(?:bakery|shop|store|caf[eé]|restaurant|studio"
           r"|company|business|farm|bookshop|bar|agency|salon|school)\b.*)", "USER-BUSINESS", "Runs a {thing}", "Work",
           "Business"),
@@ -154,19 +164,21 @@ RULES = (
           "USER-ALLERGY-{thing}", "Not allergic to {thing}", "Health", "Allergy", ended=True),
     rule(rf"{_I_HAVE}(?:got |have )?an? (?:\w+ )?(?P<thing>(?!bad\b|severe\b|serious\b|mild\b)[\w-]+) allergy\b",
           "USER-ALLERGY-{thing}", "Allergic to {thing}", "Health", "Allergy", pin=True),
-    rule(rf"(?:{_AM}|{_I_HAVE}(?:been|gone|went|turned|became) )(?:an? )?(?:\w+ )?(?P<diet>{_DIETS})\b",
+    rule(rf"(?:{_AM}|{_I_HAVE}(?:been|gone|went|turned|became) )(?:an? )?(?:(?!(?:not|no|never|hardly"
+          rf"|almost)\b)\w+ )?(?P<diet>{_DIETS})\b",
           "USER-DIET", "Is {diet}[ ({when})]", "Health", "Diet", tense="past"),
-    rule(rf"(?:{_I}no longer|{_AM}no longer|{_AM}not) (?:an? )?(?P<diet>{_DIETS})\b(?: any ?more)?$",
-          "USER-DIET", "No longer {diet}", "Health", "Diet", ended=True),
+    rule(rf"(?:{_AM}no longer (?:an? )?(?P<diet>{_DIETS})|{_AM}not (?:an? )?(?P<past>{_DIETS}) any ?more)$",
+          "USER-DIET", "No longer [{diet}][{past}]", "Health", "Diet", ended=True),
+    rule(rf"{_AM}not (?:an? )?(?P<diet>{_DIETS})$", "USER-DIET", "Not {diet}", "Health", "Diet", ended=True),
     rule(rf"{_I}(?:eat|started eating) (?P<thing>(?:meat|fish|dairy|eggs|everything)(?: again)?)$",
           "USER-DIET", "Eats {thing}[ ({when})]", "Health", "Diet", tense="past"),
-    rule(rf"{_I}(?:don'?t|can'?t|cannot|never|must not|mustn'?t) (?P<verb>eat|drink|tolerate) (?!any more"
-          rf"|much)(?P<thing>.+?)"
-          r"(?: any ?more)?$", "USER-AVOIDS-{thing}", "Does not {verb} {thing}", "Health", "Diet"),
+    rule(rf"{_I}(?:don'?t|can'?t|cannot|never|must not|mustn'?t) (?P<verb>eat|drink|tolerate) "
+          r"(?!(?:any ?more|much|right|now|at|in|on|out|yet|alone|before|after|until|and|or|well|fast|enough)\b)"
+          r"(?P<thing>.+?)(?: any ?more)?$", "USER-AVOIDS-{thing}", "Does not {verb} {thing}", "Health", "Diet"),
     rule(rf"{_I}no longer (?P<verb>eat|drink) {_THING}",
           "USER-AVOIDS-{thing}", "No longer {verb}s {thing}[ ({when})]", "Health", "Diet", tense="past"),
     # Preferences
-    rule(rf"{_I_HAVE}(?P<verb>love|loved|adore|enjoy|enjoyed|like|liked) {_ACT}{_THING}",
+    rule(rf"(?:{_I}(?:love|adore|enjoy|like)|{_HAVE}(?:loved|enjoyed|liked)) {_ACT}{_THING}",
           "USER-TASTE-{thing}", "Likes [{act} ]{thing}", "Preferences", "Likes"),
     rule(rf"{_I}prefer (?P<thing>.+?)(?: (?:over|to|rather than) (?P<other>.+))?$",
           "USER-TASTE-{thing}", "Prefers {thing}[ to {other}]", "Preferences", "Likes"),
@@ -180,7 +192,8 @@ RULES = (
     rule(r"my (?:all-time )?favou?rite (?P<kind>[\w-]+(?: [\w-]+)?) (?:is|are) (?P<thing>\S.*)",
           "USER-FAVOURITE-{kind}", "Favourite {kind}: {thing}", "Preferences", "Likes"),
     # What somebody does, has, speaks
-    rule(rf"{_I_HAVE}(?:been )?(?P<verb>play|playing|collect|collecting|practi[sc]e|practi[sc]ing) (?P<thing>\S.*)",
+    rule(rf"{_I_HAVE}(?:been )?(?P<verb>play|playing|collect|collecting|practi[sc]e|practi[sc]ing) "
+          r"(?!(?:with|it|along|around|by|on|a|to|for|my|our|your|nice|fair|safe)\b)(?P<thing>\S.*)",
           "USER-HOBBY-{thing}", "Hobby: {verb} {thing}", "Hobbies", "Hobby"),
     rule(rf"{_I_HAVE}(?:started|took up|taken up) (?P<act>playing |collecting |practi[sc]ing )?"
           r"(?P<thing>(?(act)\S.*|(?:running|swimming|climbing|cycling|knitting|painting|gardening|boxing|rowing"
@@ -194,7 +207,7 @@ RULES = (
           "USER-HABIT-SMOKING", "No longer smokes[ ({when})]", "Health", "Habit", tense="past"),
     rule(rf"{_I_HAVE}(?:no longer drink|(?:stopped|quit|gave up|given up) drinking)(?: alcohol)?$",
           "USER-HABIT-DRINKING", "No longer drinks alcohol[ ({when})]", "Health", "Habit", tense="past"),
-    rule(rf"{_I_HAVE}(?:drive|own|ride|bought|got myself) (?P<thing>(?:an?|two|three) \S.*)",
+    rule(rf"{_I}(?:drive|own|ride) (?P<thing>(?:an?|two|three) (?!hard bargain|lot\b)\S.*)",
           "USER-HAS-{thing}", "Has {thing}[ (since {when})]", "Possessions", "Possession", tense="past"),
     rule(rf"{_I_HAVE}(?:got |have )?(?P<thing>(?:an?|two|three) {_BELONGINGS})",
           "USER-HAS-{thing}", "Has {thing}", "Possessions", "Possession"),
@@ -212,11 +225,13 @@ RULES = (
     # Dates
     rule(r"my birthday(?: is|'s)", "USER-BIRTHDAY", "Birthday: {when}", "Identity", "Birthday", needs_date=True),
     rule(rf"{_I}was born$", "USER-BIRTHDAY", "Born {when}", "Identity", "Birthday", needs_date=True),
-    rule(rf"{_AM}(?P<age>1[89]|[2-9]\d)(?: years old)?$", "USER-AGE", "Age: {age}", "Identity", "Age"),
-    rule(rf"(?:{_AM}{_TRAVEL}|{_I}(?:will be|'ll be) in|(?:i'll|we'll) be in) {_PLACE}",
+    rule(rf"(?:{_AM}|{_I_HAVE}turned )(?P<age>1[89]|[2-9]\d)(?: years old)?$", "USER-AGE", "Age: {age}", "Identity",
+          "Age"),
+    rule(rf"(?:{_AM}{_TRAVEL}|{_I}(?:will be|'ll be) in|(?:i'll|we'll) be in) (?P<place>(?-i:[A-Z]).*)",
           "USER-PLAN-{place}", "Plan: trip to {place}, {when}", "Plans", "Travel", tense="future", needs_date=True),
-    rule(rf"{_AM}(?P<thing>(?:starting|visiting|meeting|seeing|getting married|hosting)\b.*|(?:running|taking"
-          rf"|having) \S.*?(?:marathon|race|exam|test|driving lesson|surgery|operation|baby)\b.*)",
+    rule(rf"{_AM}(?P<thing>(?:visiting|meeting|seeing|getting married|hosting)\b.*|(?:running|taking"
+          rf"|having|starting) \S.*?(?:job|school|university|course|training|internship|degree|class|marathon|race"
+          rf"|exam|test|driving lesson|surgery|operation|baby)\b.*)",
           "USER-PLAN-{thing}", "Plan: {thing}, {when}", "Plans", "Plan", tense="future", needs_date=True),
     rule(rf"(?:{_I_HAVE}(?:got |have )?(?:an?|my|our|the) |my |our )(?P<thing>(?:[\w'-]+ ){{0,3}}{_EVENTS})\b(?!s)",
           "USER-PLAN-{thing}", "Plan: {thing}, {when}", "Plans", "Appointment", tense="future", needs_date=True),

@@ -13,7 +13,17 @@ from impressmem_integrations.maintenance.distiller.dates import Tense, When, lie
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing worth keeping. `ended` notes say that something is no longer so."""
+    """One thing worth keeping.
+
+    Attributes:
+        clue: Its identity: the same fact in other words gives the same clue.
+        content: The note.
+        category: Where it is filed.
+        labels: One to five attributes.
+        pin: Never to be lost.
+        ended: It says that something is no longer so.
+        about: The words of the user's that it holds.
+    """
 
     clue: str
     content: str
@@ -21,6 +31,14 @@ class Note:
     labels: tuple[str, ...]
     pin: bool
     ended: bool
+    about: tuple[str, ...]
+
+    def replaces(self, known: Note) -> bool:
+        """Whether it takes the place of an earlier note of its clue.
+
+        The later one does, but for one case: "I live in Bonn now, I no longer live in Rome" still says Bonn.
+        """
+        return not self.ended or not self.about or any(words in known.content for words in self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +55,7 @@ class Rule:
         pin: Never to be lost, e.g. an allergy.
         tense: Which year or week a date without one means.
         needs_date: Say nothing where the clause holds no date.
-        ended: The note says that something is no longer so; another note of its clue in the same turn wins.
+        ended: The note says that something is no longer so.
     """
 
     pattern: re.Pattern[str]
@@ -72,18 +90,20 @@ class Language:
 
     Attributes:
         rules: Tried on each clause, all of them.
-        unfit: A message that holds this is no statement about the user: role-play, texts to work on, jokes.
+        game: From a message that holds this on, the user speaks as somebody else.
+        unfit: A message that holds this is no statement about the user but a text to work on or a joke.
         clauses: Cuts one sentence into clauses that may state facts; leaves out questions, hypotheticals, hearsay.
         find_date: Cuts the date out of a clause: the clause without it, and the date or None.
-        clean: Trims what a slot caught, by slot name; None refuses the match.
+        clean: Trims what a slot (its name, its text, the whole clause) caught; None refuses the match.
         canonical: Names of kinds (`mum`, `狗`) as they stand in clues (`MOTHER`, `DOG`).
     """
 
     rules: tuple[Rule, ...]
+    game: re.Pattern[str]
     unfit: re.Pattern[str]
     clauses: Callable[[str], list[str]]
     find_date: Callable[[str, date | None], tuple[str, When | None]]
-    clean: Callable[[str, str], str | None]
+    clean: Callable[[str, str, str], str | None]
     canonical: Mapping[str, str]
 
 
@@ -102,7 +122,7 @@ def notes_of(clause: str, language: Language, day: date | None) -> Iterator[Note
             continue
         slots: dict[str, str | None] = {}
         for name, caught in match.groupdict().items():
-            slots[name] = language.clean(name, caught) if caught is not None else None
+            slots[name] = language.clean(name, caught, bare) if caught is not None else None
         if any(caught is not None and slots[name] is None for name, caught in match.groupdict().items()):
             continue
         when = found.resolve(rule.tense) if found else None
@@ -112,7 +132,7 @@ def notes_of(clause: str, language: Language, day: date | None) -> Iterator[Note
         content = fill(rule.content, {**slots, "when": when})
         yield Note(
             rule.clue.format_map(names), content[:1].upper() + content[1:], rule.category, rule.labels, rule.pin,
-            rule.ended,
+            rule.ended, tuple(value for value in slots.values() if value),
         )  # fmt: skip
 
 
