@@ -6,6 +6,8 @@ import json
 from datetime import date
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from impressmem_integrations.maintenance.distiller import RuleDistiller, distill
 from impressmem_integrations.maintenance.transcript import render
@@ -222,6 +224,12 @@ def test_several_turns_have_their_own_days():
     assert "Crete, 2026-06-02" in arguments
 
 
+def test_a_reminder_after_the_request_does_not_make_the_request_itself_the_talk():
+    messages = [*request(("user", "I love opera.")), {"role": "user", "content": "That call was not valid. Try again."}]
+    assert RuleDistiller()(messages) == RuleDistiller()(messages[:2])
+    assert "Atlantis" not in json.dumps(RuleDistiller()(messages))
+
+
 def test_without_a_turn_the_user_messages_are_read():
     talk = [
         {"role": "system", "content": "I live in Atlantis."},
@@ -249,7 +257,8 @@ def test_without_a_turn_the_user_messages_are_read():
         # quoted, pasted, played
         'She wrote "I live in Turin" on it.', "“我住在长沙”这句话怎么改", "Here is the mail:\nI live in Turin.",
         "> I live in Turin.", "```\nI live in Turin.\n```", "Please proofread: I live in Turin. I love opera.",
-        "Let's play a game. I live in Turin.", "I live in Turin. Just kidding.", "假装我们在海上。我是船长，我住在船上。",
+        "Let's play a game. I live in Turin.", "I live in Turin. Just kidding.",
+        "假装我们在海上。我是船长，我住在船上。",
         # manners of speaking
         "I live in constant fear.", "I play it safe.", "I'm a bad cook.", "I can't eat right now.", "我烦死了",
         "I enjoyed dinner yesterday.", "I used to live in Turin.", "我以前住在长沙。", "我叫了外卖", "我会讲笑话",
@@ -286,6 +295,12 @@ def test_relatives_and_animals_keep_their_names():
 
 def test_a_very_long_message_is_taken_for_pasted_text():
     assert distill([(date(2026, 5, 20), "I live in Turin. " + "Blah blah. " * 300)]) == []
+
+
+@given(st.text(alphabet="iI'm my我在是不的喜欢 live,.?!，。-:0123456789月号下周 next{}[]\n\u2028", max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_any_text_gets_an_answer(text):
+    assert RuleDistiller()(request(("user", text)))["finish_reason"] in ("stop", "tool_calls")
 
 
 def test_odd_input_is_no_error():

@@ -25,15 +25,14 @@ SAVE_TOOL = "save_impressions"
 
 _DAY = re.compile(r"^Day of the talk: (\d{4}-\d\d-\d\d)\b", re.MULTILINE)
 _TURN = re.compile(r"^<turn>\n(.*?)^</turn>$", re.MULTILINE | re.DOTALL)
-_CHINESE = re.compile("[\u4e00-\u9fff]")
 _LANGUAGES = (ENGLISH, CHINESE)
 
 
 class RuleDistiller:
     """A callable model that turns first-person statements in English and Chinese into impressions.
 
-    It reads what users say inside the `<turn>` blocks of the last user message, or, where there is none, the user
-    messages themselves. It never reads assistant text, tool results or the memory in the request. It has no state.
+    It reads what users say inside the `<turn>` blocks of the request, or, where there is none, the user messages
+    themselves. It never reads assistant text, tool results or the memory in the request. It has no state.
     """
 
     def __call__(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] | None = None) -> Message:
@@ -57,8 +56,9 @@ class RuleDistiller:
             for n in notes
         ]
         arguments = json.dumps({"impressions": impressions}, ensure_ascii=False)
+        digest = hashlib.sha256(arguments.encode(errors="replace")).hexdigest()
         call = {
-            "id": f"call_{hashlib.sha256(arguments.encode(errors='replace')).hexdigest()[:16]}",
+            "id": f"call_{digest[:16]}",
             "type": "function",
             "function": {"name": SAVE_TOOL, "arguments": arguments},
         }
@@ -66,7 +66,7 @@ class RuleDistiller:
 
 
 def distill(said: Sequence[tuple[date | None, str]]) -> list[Note]:
-    """Return what is worth keeping of what a user said, one note a clue; of two for one clue the one that replaces the other.
+    """Return what is worth keeping of what a user said: one note a clue, the one that holds in the end.
 
     Args:
         said: The user's messages in order, each with the day it was said or None. A game of roles ends the reading.
@@ -78,23 +78,29 @@ def distill(said: Sequence[tuple[date | None, str]]) -> list[Note]:
         if any(language.unfit.search(message) for language in _LANGUAGES):
             continue
         for sentence in sentences(message):
-            language = CHINESE if _CHINESE.search(sentence) else ENGLISH
-            for clause in language.clauses(sentence):
-                for note in notes_of(clause, language, day):
-                    known = notes.get(note.clue)
-                    if not holds_secret(note.content) and (known is None or note.replaces(known)):
-                        notes[note.clue] = note
+            for note in _notes(sentence, day):
+                known = notes.get(note.clue)
+                if not holds_secret(note.content) and (known is None or note.replaces(known)):
+                    notes[note.clue] = note
     return list(notes.values())
+
+
+def _notes(sentence: str, day: date | None) -> Iterator[Note]:
+    for language in _LANGUAGES:
+        if language.script.search(sentence):
+            for clause in language.clauses(sentence):
+                yield from notes_of(clause, language, day)
 
 
 def _said(messages: Sequence[Message]) -> Iterator[tuple[date | None, str]]:
     texts = [text_of(message) for message in messages if message.get("role") == "user"]
-    turns = list(_TURN.finditer(texts[-1])) if texts else []
-    if not turns:
+    request = next((text for text in reversed(texts) if _TURN.search(text)), None)
+    if request is None:
         yield from ((None, text) for text in texts)
         return
-    for turn in turns:
-        days = _DAY.findall(_TURN.sub("", texts[-1][: turn.start()]))
+    for turn in _TURN.finditer(request):
+        # A day counts where this package wrote it: before the turn, in no turn's text.
+        days = _DAY.findall(_TURN.sub("", request[: turn.start()]))
         for message in parse(turn[1].removesuffix("\n")):
             if message["role"] == "user":
                 yield _day(days[-1]) if days else None, message["content"]

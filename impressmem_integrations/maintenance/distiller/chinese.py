@@ -125,6 +125,7 @@ def clean(slot: str, text: str, clause: str) -> str | None:
 
 
 CHINESE = Language(
+    script=re.compile("[\u4e00-\u9fff]"),
     rules=RULES,
     game=_GAME,
     unfit=_UNFIT,

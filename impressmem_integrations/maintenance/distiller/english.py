@@ -91,7 +91,7 @@ def clauses(sentence: str) -> list[str]:
     sentence = " ".join(sentence.split())
     for pattern, replacement in _REWRITES:
         sentence = pattern.sub(replacement, sentence)
-    asked = sentence.rstrip().endswith("?")
+    asked = sentence.rstrip().endswith(("?", "？"))
     pieces = _pieces(sentence.strip().rstrip(".!?… "))
     if asked:
         # "I'm off to Rome, what should I pack?" states something; "I live in Rome, right?" asks for it.
@@ -195,6 +195,7 @@ def clean(slot: str, text: str, clause: str) -> str | None:
 
 
 ENGLISH = Language(
+    script=re.compile("[A-Za-z]"),
     rules=RULES,
     game=_GAME,
     unfit=_UNFIT,

@@ -29,7 +29,8 @@ _QUOTED = re.compile(
 )
 _PASTED_AFTER = re.compile(r"[:：]\s*$")
 _PASTED_LINE = re.compile(
-    r"\s*(?:>|\||\$ |#|(?:from|to|subject|cc|date|sent|re|fwd)\s*:|发件人|收件人|主题\s*[:：]"
+    r"\s*(?!(?:note|correction|update|fyi|ps|reminder|btw|me|更正|纠正|补充|备注|提醒|对了)\s*[:：])"
+    r"(?:>|\||\$ |#|(?:from|to|subject|cc|date|sent|re|fwd)\s*:|发件人|收件人|主题\s*[:：]"
     r"|\[?\d{1,2}:\d\d(?::\d\d)?\]?\s"
     r"|\w[\w ]{0,20}:\s+\S|[\u4e00-\u9fff\w]{1,6}：\s*\S)",
     re.IGNORECASE,

@@ -89,6 +89,7 @@ class Language:
     """The tables and steps of one language.
 
     Attributes:
+        script: A letter of it; sentences without one are not read.
         rules: Tried on each clause, all of them.
         game: From a message that holds this on, the user speaks as somebody else.
         unfit: A message that holds this is no statement about the user but a text to work on or a joke.
@@ -98,6 +99,7 @@ class Language:
         canonical: Names of kinds (`mum`, `狗`) as they stand in clues (`MOTHER`, `DOG`).
     """
 
+    script: re.Pattern[str]
     rules: tuple[Rule, ...]
     game: re.Pattern[str]
     unfit: re.Pattern[str]
