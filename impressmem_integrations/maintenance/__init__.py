@@ -1,0 +1,1 @@
+"""Maintenance: a turn of talk becomes impressions, by a model's tool calls."""
