@@ -38,7 +38,17 @@ class InvalidToolCall(InvalidInput):
 
 
 class NotFound(ImpressMemError, LookupError):
-    """The named impression, category, label or plan does not exist. Nothing was written."""
+    """The named impression, category, label or plan does not exist. Nothing was written.
+
+    Attributes:
+        kind: `clue`, `category`, `label` or `plan`.
+        name: The name that was not found.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"there is no {kind} {name!r}")
+        self.kind = kind
+        self.name = name
 
 
 class CapacityError(ImpressMemError):

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from time import perf_counter
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
+from impressmem_integrations.core.effects import AskModel, Command, Effect, Flow, adrive, drive
 from impressmem_integrations.core.flows import change, recollect
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.maintenance.flow import Settings, maintain
+from impressmem_integrations.maintenance.models import aanswering, answering
+from impressmem_integrations.model import Report
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
 
 P = ParamSpec("P")
@@ -267,6 +273,60 @@ class ImpressionStore:
     alabels = listed(recollect.labels, "a")
     scopes = listed(recollect.scopes)
     ascopes = listed(recollect.scopes, "a")
+
+    def maintain(
+        self,
+        messages: Iterable[Any],
+        *,
+        model: Any,
+        thread_id: str | None = None,
+        at: datetime | None = None,
+        settings: Settings | None = None,
+    ) -> Report:
+        """Ask a chat model what the turns not yet distilled hold, and carry its answer out exactly once.
+
+        Args:
+            messages: The history, oldest first, in any shape; it is not changed.
+            model: A LangChain chat model, or a callable `(messages, tools) -> str | dict | message` in OpenAI form.
+            thread_id: Whose turns are counted together; `default` where None.
+            at: When the talk took place, with its zone, for turns that carry no time; None means now.
+            settings: How to ask.
+
+        Returns:
+            What was saved, changed, merged and refused, or why nothing was. A failing model or server is a status, not an
+            exception.
+
+        Raises:
+            ConfigurationError: The model cannot be used as one.
+            InvalidInput: A message cannot be read.
+        """
+        ask_model = answering(model)
+
+        def answer(effect: Effect[Any]) -> Any:
+            return ask_model(effect) if isinstance(effect, AskModel) else self._answer(effect)
+
+        started = perf_counter()
+        report = drive(maintain(self._bound, messages, thread_id=thread_id, at=at, settings=settings), answer)
+        return replace(report, seconds=perf_counter() - started)
+
+    async def amaintain(
+        self,
+        messages: Iterable[Any],
+        *,
+        model: Any,
+        thread_id: str | None = None,
+        at: datetime | None = None,
+        settings: Settings | None = None,
+    ) -> Report:
+        """The awaitable twin of `maintain`; the model may be an async callable."""
+        ask_model = aanswering(model)
+
+        async def answer(effect: Effect[Any]) -> Any:
+            return await (ask_model(effect) if isinstance(effect, AskModel) else self._aanswer(effect))
+
+        started = perf_counter()
+        flow = maintain(self._bound, messages, thread_id=thread_id, at=at, settings=settings)
+        return replace(await adrive(flow, answer), seconds=perf_counter() - started)
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""

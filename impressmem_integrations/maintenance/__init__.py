@@ -1,1 +1,1 @@
-"""Maintenance: a turn of talk becomes impressions, by a model's tool calls."""
+"""Maintenance: after a turn, ask a chat model what to keep or merge, and carry the answer out exactly once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -231,20 +232,27 @@ class Seen:
     Attributes:
         generation: The scope's generation.
         count: Turns ever distilled.
-        digests: Those of the newest 500, oldest first.
+        now: The server's time.
+        turns: Ids of the newest 500, oldest first.
     """
 
     generation: int
     count: int
-    digests: tuple[str, ...]
+    now: datetime
+    turns: tuple[str, ...]
+
+    @property
+    def trimmed(self) -> bool:
+        """Whether older turns than those listed were distilled."""
+        return self.count > len(self.turns)
 
 
 def seen(bound: Bound, thread: str) -> Command[Seen]:
     """The distilled turns of a thread."""
 
     def parse(reply: Sequence[Raw]) -> Seen:
-        generation, count, *digests = map(as_text, reply)
-        return Seen(int(generation), int(count), tuple(digests))
+        generation, count, now, *turns = map(as_text, reply)
+        return Seen(int(generation), int(count), moment(int(now)), tuple(turns))
 
     return _read(bound, "seen", (thread,), parse)
 

@@ -130,7 +130,7 @@ def _refusal(parts: Sequence[str]) -> Exception:
                 " or raise max_impressions"
             )
         case "not-found":
-            return NotFound(f"there is no {detail[0]} {detail[1]!r}")
+            return NotFound(detail[0], detail[1])
         case "same":
             return InvalidInput(f"nothing to merge: {detail[0]!r} is source and target")
         case "stale":
