@@ -279,6 +279,17 @@ def test_a_game_goes_on_in_the_next_message():
     }
 
 
+def test_short_capitals_are_names_not_pronouns():
+    assert kept("I live in the US and work in IT.") == {"USER-HOME": "Lives in the US", "USER-FIELD": "Works in IT"}
+
+
+def test_what_was_not_said_does_not_follow_from_a_no():
+    assert kept("I'm not vegan.") == {"USER-DIET": "Not vegan"}
+    assert kept("I've lived in Turin, Genoa and Pisa.") == {}
+    assert kept("我不喝酒。") == {"USER-HABIT-酒": "不喝酒"}
+    assert kept("我不在长沙是因为我在北京上班。") == {}
+
+
 def test_relatives_and_animals_keep_their_names():
     assert kept("My sister Anneke lives in Bath, she's allergic to bees. We went out with our dog Bo.") == {
         "USER-SISTER-ANNEKE": "Sister: Anneke",
