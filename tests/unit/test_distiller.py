@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impressmem_integrations.maintenance.distiller import RuleDistiller, distill
+from impressmem_integrations.maintenance.distiller import RuleDistiller, chinese, distill, english
 from impressmem_integrations.maintenance.transcript import render
 from tests.distiller_sentences import CHINESE, DAY, ENGLISH, Sentence
 
@@ -279,6 +280,17 @@ def test_a_game_goes_on_in_the_next_message():
     }
 
 
+def test_short_capitals_are_names_not_pronouns():
+    assert kept("I live in the US and work in IT.") == {"USER-HOME": "Lives in the US", "USER-FIELD": "Works in IT"}
+
+
+def test_what_was_not_said_does_not_follow_from_a_no():
+    assert kept("I'm not vegan.") == {"USER-DIET": "Not vegan"}
+    assert kept("I've lived in Turin, Genoa and Pisa.") == {}
+    assert kept("我不喝酒。") == {"USER-HABIT-酒": "不喝酒"}
+    assert kept("我不在长沙是因为我在北京上班。") == {}
+
+
 def test_relatives_and_animals_keep_their_names():
     assert kept("My sister Anneke lives in Bath, she's allergic to bees. We went out with our dog Bo.") == {
         "USER-SISTER-ANNEKE": "Sister: Anneke",
@@ -303,6 +315,18 @@ def test_any_text_gets_an_answer(text):
     assert RuleDistiller()(request(("user", text)))["finish_reason"] in ("stop", "tool_calls")
 
 
+@pytest.mark.parametrize("language", [english.ENGLISH, chinese.CHINESE], ids=["English", "Chinese"])
+def test_every_rule_of_the_tables_is_well_formed(language):
+    for rule in language.rules:
+        slots = set(re.findall(r"{(\w+)}", rule.clue + rule.content))
+        assert slots <= set(rule.pattern.groupindex) | {"when"}, rule
+        assert "{when}" not in rule.clue
+        assert re.fullmatch(r"USER(-([A-Z]+|{\w+}))+", rule.clue), rule
+        assert all(re.fullmatch("[A-Z][A-Za-z]+", name) for name in (rule.category, *rule.labels)), rule
+        assert 1 <= len(rule.labels) <= 5
+        assert not rule.needs_date or "{when}" in rule.content, rule
+
+
 def test_odd_input_is_no_error():
     for text in (
         "",
@@ -314,6 +338,7 @@ def test_odd_input_is_no_error():
         "I live in",
         "[{when}]",
         "I love \ud800 opera",
+        "I love 🍕",
         "I love {when} [x]",
         "I love {0}",
         "?" * 50,

@@ -138,7 +138,7 @@ RULES = (
     rule(f"{_I}(?:开始|重新|恢复|改成|改|又)+吃(?P<thing>肉|鱼|蛋|奶制品|荤){_END}", "USER-DIET",
           "吃{thing}[（{when}）]", "Health", "Diet",
           tense="past"),
-    rule(f"{_I}(?:从来)?(?:不能|不可以|不)(?P<verb>吃|喝)(?P<thing>(?!素|饭|早|午|晚|这|那|了|完|药|亏|醋"
+    rule(f"{_I}(?:从来)?(?:不能|不可以|不)(?P<verb>吃|喝)(?P<thing>(?!酒(?:了)?$|素|饭|早|午|晚|这|那|了|完|药|亏|醋"
           f"|点)[\u4e00-\u9fffA-Za-z、和]{{1,10}}?){_END}",
           "USER-AVOIDS-{thing}", "不{verb}{thing}", "Health", "Diet"),
     rule(f"(?P<thing>[\u4e00-\u9fff]{{2,6}}){_I}(?:吃不了|吃不惯|不能吃|不吃|不敢吃|喝不了|不能喝|不喝){_END}",

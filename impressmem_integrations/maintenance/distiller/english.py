@@ -65,7 +65,9 @@ _SPLIT = re.compile(
     re.IGNORECASE,
 )
 # "I live in Rome and work ..." goes on about me; "I know you swim and run", "I'll cook and play" do not.
-_ABLE_SUBJECT = re.compile(r"(i|we)\b(?!'ll|'d)(?!.*\b(?:you|they|he|she|to|will|how|the)\b)", re.IGNORECASE)
+_ABLE_SUBJECT = re.compile(
+    r"(i|we)\b(?!'ll|'d)(?!.*\b(?:you|they|he|she|to|will|how|the(?= (?-i:[a-z])))\b)", re.IGNORECASE
+)
 _QUESTION = re.compile(
     r"(?:(?:and|so|but|then|ok|any)\s+)*(?:what|where|which|who|when|why|how|can|could|do|does|did|is|are|should|would"
     r"|will|may|any|have you|got|anything)\b",
@@ -149,7 +151,7 @@ _NO_EMPLOYER = re.compile(
 )
 # What points at the talk itself, or at nothing that could be understood later.
 _DEICTIC = re.compile(
-    r"^(?:it|this|that|these|those|them|they|him|her|you|your|what|how|where|when|why|who|if|about|anything|everything"
+    r"^(?:(?-i:it)|this|that|these|those|them|they|him|her|you|your|what|how|where|when|why|who|if|about|anything|everything"
     r"|something|nothing|all|both|neither|either|one|another|any|the (?:first|second|third|last|next|other|new|same"
     r"|idea|way|one|answer|look|sound|thing|fact)|to (?:see|know|have|get|be|keep|use|think|say|ask|make|thank|hear"
     r"|point|add|take|do)|more|less|better|to)$"
@@ -157,7 +159,7 @@ _DEICTIC = re.compile(
     r"|last|next|other|same|idea|way|one|fact|sound|look)|to (?:see|know|have|get|be|keep|use|think|say|ask|make|thank"
     r"|hear|point|add|take|do)|games? with|a (?:role|part))\s"
     r"|^(?:all )?the (?-i:[a-z])"
-    r"|\b(?:i|me|you|your|us|mine|yours|myself|it|they|he|she|something|someone|stuff|things?|similar|option|version"
+    r"|\b(?:i|me|you|your|(?-i:us|it)|mine|yours|myself|they|he|she|something|someone|stuff|things?|similar|option|version"
     r"|title|draft|answer"
     r"|suggestion|paragraph|sentence|response)\b",
     re.IGNORECASE,

@@ -139,7 +139,7 @@ RULES = (
           rf"|{_I}(?:got hired|started(?: working)?)) (?:at|for) (?P<employer>\S.*)",
           "USER-EMPLOYER", "Works at {employer}[ ({when})]", "Work", "Employer", tense="past"),
     rule(rf"{_I_HAVE}(?:been )?(?:work|working) in (?P<field>(?!(?:the|an?|my|pairs|silence)\b|.*\bmode$)(?-i:[a-z]"
-          rf"|[A-Z]{2}\b).*|(?:the|an?) [\w -]*"
+          rf"|[A-Z]{{2}}\b).*|(?:the|an?) [\w -]*"
           r"(?:industry|sector|business|trade|hospital|school|office|lab|library|museum|kitchen|factory|warehouse"
           r"|clinic))$", "USER-FIELD", "Works in {field}", "Work", "Field"),
     rule(rf"(?:{_I_HAVE}(?:been )?(?:work|working)|{_AM}working) as .+? at (?P<employer>\S.*)",

@@ -131,6 +131,8 @@ def notes_of(clause: str, language: Language, day: date | None) -> Iterator[Note
         if rule.needs_date and (when is None or not _fits(when, rule.tense, day)):
             continue
         names = {name: slug(language.canonical.get(value.lower(), value)) for name, value in slots.items() if value}
+        if not all(names.values()):  # "I love 🍕" has no name to file it under
+            continue
         content = fill(rule.content, {**slots, "when": when})
         yield Note(
             rule.clue.format_map(names), content[:1].upper() + content[1:], rule.category, rule.labels, rule.pin,
