@@ -293,8 +293,8 @@ class ImpressionStore:
             settings: How to ask.
 
         Returns:
-            What was saved, changed, merged and refused, or why nothing was. A failing model or server is a status, not an
-            exception.
+            What was saved, changed, merged and refused, or why nothing was. A failing model or server is a status, not
+            an exception.
 
         Raises:
             ConfigurationError: The model cannot be used as one.

@@ -57,7 +57,7 @@ Flow = Generator[Effect[Any], Any, R]
 
 
 def ask(effect: Effect[R]) -> Flow[R]:
-    """One effect's typed answer, inside a flow: `result = yield from ask(command)`."""
+    """Let the driver answer one effect: for `yield from` inside a flow, typed by the effect."""
     return cast(R, (yield effect))
 
 

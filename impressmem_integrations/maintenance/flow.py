@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import Bound
@@ -27,6 +27,7 @@ from impressmem_integrations.errors import (
 from impressmem_integrations.maintenance import prompt
 from impressmem_integrations.maintenance.plan import Plan, Step, operations, read_plan, without_missing
 from impressmem_integrations.model import Answer, MergeResult, Refusal, Report, ReportStatus, Turn, Usage
+from impressmem_integrations.tools.arguments import OrganizeArguments
 from impressmem_integrations.tools.definitions import MAINTENANCE_TOOLS, openai_definition
 from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
 
@@ -61,7 +62,7 @@ def maintain(
     at: datetime | None = None,
     settings: Settings | None = None,
 ) -> Flow[Report]:
-    """Distil the turns of a history that were not distilled yet. The driver answers `AskModel` and counts the seconds."""
+    """Distil the turns of a history that were not distilled yet; the driver answers `AskModel`, counts the seconds."""
     settings = settings or Settings()
     if at is not None and at.tzinfo is None:
         raise InvalidInput("at needs a zone, e.g. datetime.now(timezone.utc)")
@@ -118,9 +119,9 @@ def _attempt(bound: Bound, turns: Sequence[Turn], thread: str, settings: Setting
         return Report(
             "rejected", refused=plan.refused, reason="no call can be carried out", usage=usage, text=answer.text
         )
-    report = yield from _apply(bound, plan, new[-1].id, guards, noted)
+    report = yield from _apply(bound, plan, new[-1], guards, noted)
     if report.status == "nothing_to_store":
-        report = replace(report, reason=_why_nothing(answer), text=answer.text)
+        report = replace(report, reason=report.reason or _why_nothing(answer), text=answer.text)
     return replace(report, usage=usage, turns=done if report.status != "rejected" else ())
 
 
@@ -138,14 +139,14 @@ def _why_nothing(answer: Answer) -> str:
 
 
 def _apply(
-    bound: Bound, plan: Plan, source: str, guards: Sequence[write.Guard], noted: write.Operation
+    bound: Bound, plan: Plan, source: Turn, guards: Sequence[write.Guard], noted: write.Operation
 ) -> Flow[Report]:
     steps: Sequence[Step] = plan.steps
     steps, made, refused = operations(steps, bound, source)
     refused = [*plan.refused, *refused]
     while True:
         try:
-            done = yield from commit(bound, [*made, noted], guards=guards, source=source, reason="maintenance")
+            done = yield from commit(bound, [*made, noted], guards=guards, source=source.id, reason="maintenance")
             break
         except NotFound as missing:
             steps, more = without_missing(steps, missing)
@@ -156,10 +157,7 @@ def _apply(
         refused += also
     saved, changed, merged = _outcome(done, steps)
     status: ReportStatus = "stored" if saved or changed or merged else "nothing_to_store"
-    if status == "nothing_to_store" and steps:
-        reason = "everything it asked to keep is remembered already"
-    else:
-        reason = ""
+    known = "everything it asked to keep is remembered already"
     return Report(
         status,
         saved=tuple(saved),
@@ -167,8 +165,12 @@ def _apply(
         merged=tuple(merged),
         refused=tuple(refused),
         transaction=done.id,
-        reason=reason,
+        reason=known if status == "nothing_to_store" and steps else "",
     )
+
+
+def _level(step: Step) -> str:
+    return step.level if isinstance(step, OrganizeArguments) else ""
 
 
 def _outcome(done: write.Transaction, steps: Sequence[Step]) -> tuple[list[str], list[str], list[MergeResult]]:
@@ -185,7 +187,7 @@ def _outcome(done: write.Transaction, steps: Sequence[Step]) -> tuple[list[str],
                     changed[clue] = None
             case "merge-names":
                 sources, moved = tuple(map(as_text, reply[2])), tuple(map(as_text, reply[3]))
-                level = getattr(step, "level", "label")
+                level: Literal["category", "label"] = "category" if _level(step) == "category" else "label"
                 merged.append(MergeResult(level, sources, as_text(reply[1]), moved, int(reply[4]), done.id or ""))
             case "merge-clues":
                 target = as_text(reply[1])

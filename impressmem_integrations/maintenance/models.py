@@ -25,7 +25,7 @@ def answering(model: Any) -> Callable[[AskModel], Answer]:
     if _is_langchain(model):
         return lambda question: _read(_langchain(model, question).invoke, question.messages, config=_quiet())
     if callable(model):
-        if inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(getattr(model, "__call__", None)):
+        if inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(type(model).__call__):
             raise ConfigurationError("the model is an async callable: use amaintain, or give a blocking one")
         return lambda question: _read(model, list(question.messages), _tools(question))
     raise _unusable(model)
@@ -54,7 +54,7 @@ def aanswering(model: Any) -> Callable[[AskModel], Awaitable[Answer]]:
 
 def _unusable(model: Any) -> ConfigurationError:
     return ConfigurationError(
-        f"{type(model).__name__} is no chat model: give a LangChain chat model or a callable (messages, tools) -> answer"
+        f"{type(model).__name__} is no chat model: give a LangChain chat model, or a callable (messages, tools)"
     )
 
 

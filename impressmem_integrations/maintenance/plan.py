@@ -10,7 +10,7 @@ from impressmem_integrations.core.commands import write
 from impressmem_integrations.core.commands.records import draft
 from impressmem_integrations.core.text import normal_content, normal_name
 from impressmem_integrations.errors import InvalidInput, InvalidToolCall, NotFound
-from impressmem_integrations.model import Answer, Refusal, ToolCall
+from impressmem_integrations.model import Answer, Refusal, ToolCall, Turn
 from impressmem_integrations.tools.arguments import OrganizeArguments, SaveItem, read_organize, read_save
 from impressmem_integrations.tools.definitions import (
     MAINTENANCE_TOOLS,
@@ -70,7 +70,7 @@ def _read_call(call: ToolCall, bound: Bound, steps: list[Step], refused: list[Re
     steps += saves.items
 
 
-def operation(step: Step, bound: Bound, source: str) -> write.Operation:
+def operation(step: Step, bound: Bound, source: Turn) -> write.Operation:
     """The operation of one step.
 
     Raises:
@@ -83,19 +83,20 @@ def operation(step: Step, bound: Bound, source: str) -> write.Operation:
             "category": step.category,
             "labels": step.labels,
             "pin": step.pin,
-            "source": source,
+            "source": source.id,
+            "said_at": source.at,
         }
         return write.save_operation(draft(bound, item))
     target = normal_name(step.to_item, "to_item")
     sources = [normal_name(name, "from_items") for name in step.from_items]
     if step.level == "clue":
         content = normal_content(step.new_content, bound.limits.max_content_bytes)
-        return write.merge_clues_operation(bound, target, content, sources, source)
+        return write.merge_clues_operation(bound, target, content, sources, source.id, source.at)
     return write.merge_names_operation(step.level, target, sources, most=1_000)
 
 
 def operations(
-    steps: Sequence[Step], bound: Bound, source: str
+    steps: Sequence[Step], bound: Bound, source: Turn
 ) -> tuple[list[Step], list[write.Operation], list[Refusal]]:
     """The operations of all steps that the store can take, these steps, and the others with the reason."""
     kept: list[Step] = []

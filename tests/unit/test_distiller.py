@@ -347,3 +347,10 @@ def test_odd_input_is_no_error():
     assert RuleDistiller()([])["content"] == "IGNORE"
     assert kept("I love {weird} braces")["USER-TASTE-WEIRD-BRACES"] == "Likes {weird} braces"
     assert kept("I'm flying to Malta tomorrow.", day="2026-13-45") == {}
+
+
+@pytest.mark.parametrize("greeting", ["Hi, ", "Hello there, ", "Hey, "])
+def test_a_greeting_hides_no_fact(greeting):
+    notes = distill([(None, f"{greeting}I'm vegetarian and I live in Oslo.")])
+    assert {note.clue for note in notes} == {"USER-DIET", "USER-HOME"}
+    assert [note.content for note in distill([(None, f"{greeting}I'm Ruth.")])] == ["Name: Ruth"]

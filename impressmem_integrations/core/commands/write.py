@@ -152,7 +152,7 @@ def save_operation(item: Draft) -> Operation:
         (
             wire_name(item.clue),
             wire_filing([item.category], item.labels),
-            encode_record(item.content, item.source, item.value),
+            item.record(),
             int(item.pin),
             expires,
             content_digest(item.content),
@@ -176,7 +176,7 @@ def put_operation(item: Impression, facts: Facts) -> Operation:
                 [name(item.category, "category"), *(name(other, "category") for other in item.also)],
                 [name(label, "label") for label in item.labels],
             ),
-            encode_record(item.content, item.source, item.value),
+            encode_record(item.content, item.source, item.value, item.said_at),
             facts.wire(),
             _ms(item.pinned_at),
             _ms(item.expires_at),
@@ -195,14 +195,19 @@ def merge_names_operation(kind: str, target: Name, sources: Sequence[Name], most
 
 
 def merge_clues_operation(
-    bound: Bound, target: Name, content: str, sources: Sequence[Name], source: str | None
+    bound: Bound,
+    target: Name,
+    content: str,
+    sources: Sequence[Name],
+    source: str | None,
+    said_at: datetime | None = None,
 ) -> Operation:
     """Make one record of several."""
     return Operation(
         "merge-clues",
         (
             wire_name(target),
-            encode_record(content, source, None),
+            encode_record(content, source, None, said_at),
             content_digest(content),
             source_digest(source),
             "",

@@ -113,14 +113,16 @@ def clauses(sentence: str) -> list[str]:
 
 def _pieces(sentence: str) -> list[str]:
     pieces: list[str] = []
-    start, inherited = 0, ""
+    start, inherited, greeted = 0, "", False
     for match in [*_SPLIT.finditer(sentence), None]:
         piece = _LEAD.sub("", inherited + sentence[start : match.start() if match else None].strip(), count=1)
+        inherited = ""
         if re.fullmatch(r"(?:hi|hello|hey)(?: there| everyone| all)?", piece, re.IGNORECASE):
-            inherited = "hi "  # a greeting is what makes "I'm Ann" a name
+            greeted = True
         else:
-            pieces.append(piece)
-            inherited = ""
+            # A greeting is what makes "I'm Ann" a name; "I'm vegan" is one with it and without.
+            pieces += [f"hi {piece}", piece] if greeted else [piece]
+            greeted = False
         if match:
             start = match.end()
             if match["same"] and pieces and (subject := _ABLE_SUBJECT.match(pieces[-1])):

@@ -1,0 +1,51 @@
+"""The values that cross the public API: frozen, comparable, without behaviour that touches a server."""
+
+from impressmem_integrations.model.memory import (
+    Context,
+    ForgetCertificate,
+    Impression,
+    JournalEntry,
+    MergeResult,
+    Named,
+    Omission,
+    PinResult,
+    Problem,
+    Ranked,
+    Recall,
+    SaveResult,
+    Stats,
+)
+from impressmem_integrations.model.talk import (
+    Answer,
+    Message,
+    Refusal,
+    Report,
+    ReportStatus,
+    ToolCall,
+    Turn,
+    Usage,
+)
+
+__all__ = [
+    "Answer",
+    "Context",
+    "ForgetCertificate",
+    "Impression",
+    "JournalEntry",
+    "MergeResult",
+    "Message",
+    "Named",
+    "Omission",
+    "PinResult",
+    "Problem",
+    "Ranked",
+    "Recall",
+    "Refusal",
+    "Report",
+    "ReportStatus",
+    "SaveResult",
+    "Stats",
+    "ToolCall",
+    "Turn",
+    "Usage",
+]
