@@ -13,6 +13,7 @@
     │   │   └── StoreTimeout(TimeoutError)      the server did not answer in time
     │   └── CorruptStore                    a key holds something this package did not write
     ├── ModelError                          the maintenance model failed or cannot be used
+    │   └── ToolsUnsupported                it takes no tools: JSON mode works
     └── MissingExtra(ImportError)           an optional part is not installed; names the extra
 
 Errors name scopes, clues and counts, never the content of a memory, and no password.
@@ -89,6 +90,10 @@ class CorruptStore(StoreError):
 
 class ModelError(ImpressMemError):
     """The maintenance model failed, or the object given as a model cannot be used as one."""
+
+
+class ToolsUnsupported(ModelError):
+    """The model takes no tools. `mode="auto"` asks it in JSON instead."""
 
 
 class MissingExtra(ImpressMemError, ImportError):

@@ -15,13 +15,16 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args
 
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.effects import AskModel, Command, Effect, Flow, adrive, drive
+from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
 from impressmem_integrations.core.flows import change, recollect
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.maintenance.flow import Settings, maintain
-from impressmem_integrations.maintenance.models import aanswering, answering
+from impressmem_integrations.maintenance import decide
+from impressmem_integrations.maintenance.answers import awaited_answers, blocking_answers, review_kind
+from impressmem_integrations.maintenance.asking import Mode
+from impressmem_integrations.maintenance.flow import maintain
+from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
 
@@ -277,10 +280,13 @@ class ImpressionStore:
     def maintain(
         self,
         messages: Iterable[Any],
-        *,
         model: Any,
+        *,
         thread_id: str | None = None,
+        mode: Mode = "auto",
+        review: Any = None,
         at: datetime | None = None,
+        flush: bool = False,
         settings: Settings | None = None,
     ) -> Report:
         """Ask a chat model what the turns not yet distilled hold, and carry its answer out exactly once.
@@ -289,44 +295,68 @@ class ImpressionStore:
             messages: The history, oldest first, in any shape; it is not changed.
             model: A LangChain chat model, or a callable `(messages, tools) -> str | dict | message` in OpenAI form.
             thread_id: Whose turns are counted together; `default` where None.
+            mode: `tools` for native tool calls, `json` for models without, `auto` for tools where the model has them.
+            review: A callable that gets the `Plan` and returns it (perhaps with fewer steps), True or False; or
+                `"collect"` to keep the plan for `plans()`, `apply(plan)` and `reject(plan)`.
             at: When the talk took place, with its zone, for turns that carry no time; None means now.
-            settings: How to ask.
+            flush: Ask also about a batch that is not full.
+            settings: How to ask and what it may cost.
 
         Returns:
             What was saved, changed, merged and refused, or why nothing was. A failing model or server is a status, not
             an exception.
 
         Raises:
-            ConfigurationError: The model cannot be used as one.
+            ConfigurationError: The model or the review cannot be used as one.
             InvalidInput: A message cannot be read.
         """
-        ask_model = answering(model)
-
-        def answer(effect: Effect[Any]) -> Any:
-            return ask_model(effect) if isinstance(effect, AskModel) else self._answer(effect)
-
+        answer = blocking_answers(model, review, self._connection.send)
         started = perf_counter()
-        report = drive(maintain(self._bound, messages, thread_id=thread_id, at=at, settings=settings), answer)
-        return replace(report, seconds=perf_counter() - started)
+        flow = maintain(
+            self._bound,
+            messages,
+            thread_id=thread_id,
+            mode=mode,
+            review=review_kind(review),
+            at=at,
+            flush=flush,
+            settings=settings,
+        )
+        return replace(drive(flow, answer), seconds=perf_counter() - started)
 
     async def amaintain(
         self,
         messages: Iterable[Any],
-        *,
         model: Any,
+        *,
         thread_id: str | None = None,
+        mode: Mode = "auto",
+        review: Any = None,
         at: datetime | None = None,
+        flush: bool = False,
         settings: Settings | None = None,
     ) -> Report:
-        """The awaitable twin of `maintain`; the model may be an async callable."""
-        ask_model = aanswering(model)
-
-        async def answer(effect: Effect[Any]) -> Any:
-            return await (ask_model(effect) if isinstance(effect, AskModel) else self._aanswer(effect))
-
+        """The awaitable twin of `maintain`; model and review may be async callables."""
+        answer = awaited_answers(model, review, self._connection.asend)
         started = perf_counter()
-        flow = maintain(self._bound, messages, thread_id=thread_id, at=at, settings=settings)
+        flow = maintain(
+            self._bound,
+            messages,
+            thread_id=thread_id,
+            mode=mode,
+            review=review_kind(review),
+            at=at,
+            flush=flush,
+            settings=settings,
+        )
         return replace(await adrive(flow, answer), seconds=perf_counter() - started)
+
+    plans = blocking(decide.plans)
+    aplans = awaited(decide.plans)
+    apply = blocking(decide.apply)
+    aapply = awaited(decide.apply)
+    reject = blocking(decide.reject)
+    areject = awaited(decide.reject)
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""

@@ -20,7 +20,7 @@ for i = 1, #page[2], 2 do
 end
 if call('EXISTS', gone .. 'terms') == 1 then return 1 end
 for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'clues', 'created', 'changed',
-                       'withdrawn', 'pins', 'strength', 'expiry', 'journal'}) do
+                       'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans'}) do
   call('UNLINK', gone .. name)
 end
 local left = {}

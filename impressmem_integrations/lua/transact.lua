@@ -13,7 +13,8 @@
 --            save clue filing record pin(0|1) lifetime-in-ms-or-'' digest origin terms
 --            put clue filing record facts pinned-at-or-'' expires-or-'' terms      (import; seq 0: assigned here)
 --            merge-names kind target most source...        merge-clues target record digest origin terms most-labels source...
---            pin clue   unpin clue   confirm clue   forget clue   seen thread digest...
+--            pin clue   unpin clue   confirm clue   forget clue   seen thread turn...
+--            failed thread turn   collect id plan   settle id
 --
 -- Reply: {'ok', transaction or '', now, generation, evicted, expired, one reply per operation}
 --     or {'!', code, detail...} with nothing written:
@@ -29,4 +30,5 @@
 --#include lib/op_merge
 --#include lib/op_record
 --#include lib/op_seen
+--#include lib/op_plan
 --#include lib/run

@@ -18,6 +18,8 @@ from impressmem_integrations.model.memory import (
 from impressmem_integrations.model.talk import (
     Answer,
     Message,
+    Plan,
+    PlanStep,
     Refusal,
     Report,
     ReportStatus,
@@ -37,6 +39,8 @@ __all__ = [
     "Named",
     "Omission",
     "PinResult",
+    "Plan",
+    "PlanStep",
     "Problem",
     "Ranked",
     "Recall",

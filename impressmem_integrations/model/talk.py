@@ -100,6 +100,56 @@ class Refusal:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One change that a maintenance model asks for.
+
+    Attributes:
+        kind: `add`, `change`, `pin`, `unpin` or `nothing` for a save, as compared with memory; or `merge`.
+        clue: The clue to save, or the name that a merge leaves standing.
+        content: The note; for a merge only at level clue.
+        category: For a save: where it is filed.
+        labels: For a save: its labels.
+        pin: For a save: whether it is pinned afterwards.
+        level: For a merge: `category`, `label` or `clue`.
+        sources: For a merge: the names that go.
+        reason: For a merge: the model's reason.
+        base: Clues the step was made from, with `Impression.seq` at that time; 0 for one that did not exist.
+    """
+
+    kind: Literal["add", "change", "pin", "unpin", "nothing", "merge"]
+    clue: str
+    content: str = ""
+    category: str = ""
+    labels: tuple[str, ...] = ()
+    pin: bool = False
+    level: Literal["category", "label", "clue"] = "clue"
+    sources: tuple[str, ...] = ()
+    reason: str = ""
+    base: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a maintenance model wants to change, before it is carried out: all of it or nothing.
+
+    Attributes:
+        id: Names it among the collected plans.
+        thread: The thread whose turns it comes from.
+        turns: Ids of these turns.
+        steps: The changes in the order of the model's calls.
+        generation: The scope's generation when it was made; an erasure makes it stale.
+        said_at: When the newest of the turns was said.
+    """
+
+    id: str
+    thread: str
+    turns: tuple[str, ...]
+    steps: tuple[PlanStep, ...]
+    generation: int
+    said_at: datetime | None = None
+
+
 ReportStatus = Literal[
     "stored", "nothing_to_store", "already_done", "skipped", "rejected", "model_failed", "cut_off", "store_unavailable"
 ]
@@ -121,6 +171,9 @@ class Report:
         turns: Ids of the turns that this call distilled.
         reason: Why, in one sentence, for every status but `stored`.
         text: The model's own words, where it used none of the tools.
+        warnings: What was mended in the answer, or left out of the request, in words.
+        plan: The collected plan's id, with `review="collect"`.
+        given_up: Ids of turns that failed too often and are not asked about again.
     """
 
     status: ReportStatus
@@ -134,3 +187,6 @@ class Report:
     turns: tuple[str, ...] = ()
     reason: str = ""
     text: str = ""
+    warnings: tuple[str, ...] = ()
+    plan: str | None = None
+    given_up: tuple[str, ...] = ()

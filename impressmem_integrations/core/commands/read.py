@@ -233,12 +233,16 @@ class Seen:
         generation: The scope's generation.
         count: Turns ever distilled.
         now: The server's time.
+        failed: The turn that could not be distilled last, or "".
+        tries: How often in a row it failed.
         turns: Ids of the newest 500, oldest first.
     """
 
     generation: int
     count: int
     now: datetime
+    failed: str
+    tries: int
     turns: tuple[str, ...]
 
     @property
@@ -251,10 +255,19 @@ def seen(bound: Bound, thread: str) -> Command[Seen]:
     """The distilled turns of a thread."""
 
     def parse(reply: Sequence[Raw]) -> Seen:
-        generation, count, now, *turns = map(as_text, reply)
-        return Seen(int(generation), int(count), moment(int(now)), tuple(turns))
+        generation, count, now, failed, tries, *turns = map(as_text, reply)
+        return Seen(int(generation), int(count), moment(int(now)), failed, int(tries), tuple(turns))
 
     return _read(bound, "seen", (thread,), parse)
+
+
+def plans(bound: Bound) -> Command[dict[str, bytes]]:
+    """Plans that wait for a decision, by id, as they were written."""
+
+    def parse(reply: Sequence[Raw]) -> dict[str, bytes]:
+        return {as_text(reply[at]): reply[at + 1] for at in range(0, len(reply), 2)}
+
+    return _read(bound, "plans", (), parse)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from impressmem_integrations.errors import (
     StalePlan,
     StoreError,
 )
-from impressmem_integrations.model import Impression
+from impressmem_integrations.model import Impression, Usage
 from impressmem_integrations.settings import LAYOUT_VERSION, Scope
 
 Wire = bytes | str | int | float
@@ -227,6 +227,21 @@ def seen_operation(thread: str, digests: Sequence[str]) -> Operation:
     return Operation("seen", (thread, *digests))
 
 
+def failed_operation(thread: str, turn: str) -> Operation:
+    """Count a failure of a turn. The reply holds how often it failed in a row."""
+    return Operation("failed", (thread, turn))
+
+
+def collect_operation(plan_id: str, text: str) -> Operation:
+    """Keep a plan until it is decided on."""
+    return Operation("collect", (plan_id, text))
+
+
+def settle_operation(plan_id: str) -> Operation:
+    """Be done with a collected plan; the transaction is refused where it is not waiting."""
+    return Operation("settle", (plan_id,))
+
+
 def generation_guard(generation: int) -> Guard:
     """The scope was not erased since."""
     return Guard("generation", "", str(generation))
@@ -271,6 +286,31 @@ PURGE_STEP = 1_000
 def purge(bound: Bound, generation: int) -> Command[bool]:
     """Unlink a bounded number of keys of an erased generation. Returns whether more is left."""
     return Command("purge", (keys.meta_key(bound.scope),), (generation, PURGE_STEP), bool)
+
+
+def account(
+    bound: Bound,
+    day: str,
+    *,
+    reserve: int = 0,
+    most: int | None = None,
+    release: int = 0,
+    usage: Usage | None = None,
+    milliseconds: int = 0,
+) -> Command[bool]:
+    """Reserve tokens of a day (False where that would pass `most`), or settle what a call took."""
+    used = usage or Usage()
+    args = (
+        day,
+        reserve,
+        "" if most is None else most,
+        release,
+        used.input_tokens,
+        used.output_tokens,
+        used.calls,
+        milliseconds,
+    )
+    return Command("account", (keys.meta_key(bound.scope),), args, lambda reply: bool(int(reply[0])))
 
 
 def register(scope: Scope, action: str) -> Command[bool]:

@@ -8,7 +8,10 @@ function operations.seen(a)
   local last = call('ZREVRANGE', key, 0, 0, 'WITHSCORES')[2]
   local count = tonumber(last or 0) + #a - 1
   also[#also + 1] = {
-    probe = function() call('ZCARD', tag_prefix .. 'threads') end,
+    probe = function()
+      call('ZCARD', tag_prefix .. 'threads')
+      call('HLEN', tag_prefix .. 'failures')
+    end,
     write = function()
       for i = 2, #a do
         local n = whole(count - #a + i)
@@ -16,6 +19,7 @@ function operations.seen(a)
       end
       call('ZREMRANGEBYRANK', key, 0, -SEEN_KEPT - 1)
       call('ZADD', tag_prefix .. 'threads', whole(now), thread)
+      call('HDEL', tag_prefix .. 'failures', thread)
     end,
   }
   return function() return {'seen', whole(count)} end

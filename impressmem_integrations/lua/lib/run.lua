@@ -1,7 +1,8 @@
 -- Checks guards, runs the operations of ARGV on copies, then writes all or nothing. Needs lib/commit and operations.
 -- Can fail: WRONGTYPE, MOVED, ASK, OOM: before the first write.
 local DUE_AT_ONCE = 64
-local JOURNAL_WORDS = {put = 'import', ['merge-names'] = 'merge', ['merge-clues'] = 'merge', seen = false}
+local JOURNAL_WORDS = {put = 'import', ['merge-names'] = 'merge', ['merge-clues'] = 'merge', seen = false,
+                       failed = false, collect = false, settle = false}
 
 local guards = {}
 

@@ -2,8 +2,8 @@
 -- KEYS[1]  the scope's meta key; every other key is derived from it and shares its hash tag.
 -- Can fail: WRONGTYPE when meta is not a hash.
 --
--- Keys under the tag: meta, forgotten, threads, seen:<thread>. Under the generation: impressions, filing, facts, terms,
--- hints, spelling (hashes); categories, labels, clues, created, changed, withdrawn, pins, strength, expiry,
+-- Keys under the tag: meta, usage, failures (hashes); forgotten, threads, seen:<thread> (sorted sets).
+-- Under the generation: impressions, filing, facts, terms, hints, spelling, plans (hashes); categories, labels, clues, created, changed, withdrawn, pins, strength, expiry,
 -- category:<c>, label:<l>, links:<l>, term:<t> (sorted sets); journal (stream).
 local call = redis.call
 local meta_key = KEYS[1]
