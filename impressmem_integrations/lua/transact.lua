@@ -9,6 +9,7 @@
 --            generation '' n      the scope was not erased since
 --            record clue seq      the record's last change is still seq (0: there is none)
 --            seen thread n        the thread's count of distilled turns is still n
+--            plan id ''           the collected plan still waits
 -- then per operation: name, number of arguments, arguments; names are "<folded>" or "<folded>RECORD<spelling>"
 --            save clue filing record pin(0|1) lifetime-in-ms-or-'' digest origin terms
 --            put clue filing record facts pinned-at-or-'' expires-or-'' terms      (import; seq 0: assigned here)

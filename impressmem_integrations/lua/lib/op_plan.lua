@@ -22,10 +22,9 @@ function operations.collect(a)
   return function() return {'collect', a[1]} end
 end
 
--- settle id: refuses a plan that is not waiting (any more), so that it is applied once.
+-- settle id: the guard `plan` sees to it that a plan is settled once.
 function operations.settle(a)
   local key = prefix .. 'plans'
-  if call('HEXISTS', key, a[1]) == 0 then fail('not-found', 'plan', a[1]) end
   beside('hash', key, function() call('HDEL', key, a[1]) end)
   return function() return {'settle', a[1]} end
 end

@@ -21,6 +21,10 @@ function guards.seen(thread, value)
   if tonumber(last or 0) ~= tonumber(value) then fail('stale', 'thread') end
 end
 
+function guards.plan(id)
+  if call('HEXISTS', prefix .. 'plans', id) == 0 then fail('not-found', 'plan', id) end
+end
+
 local expired, evicted, results, words = {}, {}, {}, {}
 
 local function run()
