@@ -140,7 +140,7 @@ def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
 
 
 def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: int, count: CountUnits) -> Context:
-    """The text of core and changes; over the budget only where pinned notes and changes alone are: make a new core then."""
+    """The text of core and changes; over the budget only where pinned notes and changes alone are over it."""
     tail = [_SINCE, *delta.lines] if delta.lines else []
     kept = len(core.lines)
     over = count(render.fenced([*core.lines, *tail])) - budget_units
