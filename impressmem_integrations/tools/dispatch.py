@@ -93,7 +93,7 @@ def call_flow(
 
 
 def answered(flow: Flow[ToolOutcome]) -> Flow[ToolOutcome]:
-    """The same, but a store that fails is an answer as well: the model learns that memory is away, not that it is empty."""
+    """The same, but a failing store is an answer too: the model learns that memory is away, not that it is empty."""
     try:
         return (yield from flow)
     except StoreTimeout as error:
