@@ -55,7 +55,7 @@ class Constants:
     feedback_rows: int = 8
     feedback_terms: int = 10
     feedback_weight: float = 0.2
-    floor: float = 0.15
+    floor: float = 0.1
     cap: int = 2000
 
 
@@ -265,7 +265,7 @@ def fill(
     heap = [(-scored.score, index, 0) for index, scored in enumerate(ranked) if scored.score >= least]
     heapq.heapify(heap)
     while heap:
-        negative, index, known = heap[0]
+        _, index, known = heap[0]
         if known != len(chosen) or (known == 0 and index not in terms):
             heapq.heapreplace(heap, (-worth(index), index, len(chosen)))
             continue
