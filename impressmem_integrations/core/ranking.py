@@ -249,7 +249,6 @@ def fill(
     terms: dict[int, frozenset[str]] = {}
     shown: Counter[str] = Counter()
     chosen: list[int] = []
-    left_out: list[int] = []
     spent = 0
 
     def worth(index: int) -> float:
@@ -262,21 +261,20 @@ def fill(
 
     # Worth only falls while rows are chosen, so a stale entry of the heap is an upper bound: work out the first one
     # anew and take it if it still leads.
-    heap = [(-scored.score, index, 0) for index, scored in enumerate(ranked) if scored.score >= least]
+    heap = [(-scored.score, index, -1) for index, scored in enumerate(ranked) if scored.score >= least]
     heapq.heapify(heap)
     while heap:
         _, index, known = heap[0]
-        if known != len(chosen) or (known == 0 and index not in terms):
-            heapq.heapreplace(heap, (-worth(index), index, len(chosen)))
-            continue
-        heapq.heappop(heap)
         price = cost(ranked[index])
-        if spent + price > budget:
-            left_out.append(index)
-            continue
-        spent += price
-        chosen.append(index)
-        shown.update(terms[index])
+        if spent + price > budget:  # and never will it fit again
+            heapq.heappop(heap)
+        elif known != len(chosen):
+            heapq.heapreplace(heap, (-worth(index), index, len(chosen)))
+        else:
+            heapq.heappop(heap)
+            spent += price
+            chosen.append(index)
+            shown.update(terms[index])
     taken = set(chosen)
     return Filling(
         tuple(ranked[index] for index in chosen),
