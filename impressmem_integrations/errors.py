@@ -13,12 +13,17 @@
     │   │   └── StoreTimeout(TimeoutError)      the server did not answer in time
     │   └── CorruptStore                    a key holds something this package did not write
     ├── ModelError                          the maintenance model failed or cannot be used
+    ├── JobError                            a background job failed for good; names its key and tries
+    ├── BacklogFull                         too much background work waits; the job was not taken
+    ├── RunnerClosed(RuntimeError)          the background runner takes no more work; the job was not taken
     └── MissingExtra(ImportError)           an optional part is not installed; names the extra
 
 Errors name scopes, clues and counts, never the content of a memory, and no password.
 """
 
 from __future__ import annotations
+
+from collections.abc import Hashable
 
 
 class ImpressMemError(Exception):
@@ -89,6 +94,30 @@ class CorruptStore(StoreError):
 
 class ModelError(ImpressMemError):
     """The maintenance model failed, or the object given as a model cannot be used as one."""
+
+
+class JobError(ImpressMemError):
+    """A background job failed for good. Its text never holds what the job worked on; `__cause__` is the job's error.
+
+    Attributes:
+        key: The key the job was submitted under.
+        tries: How often it was tried.
+    """
+
+    def __init__(self, key: Hashable, tries: int, cause: BaseException) -> None:
+        often = "1 try" if tries == 1 else f"{tries} tries"
+        super().__init__(f"a background job of {key!r} failed after {often}: {type(cause).__name__}")
+        self.key = key
+        self.tries = tries
+        self.__cause__ = cause
+
+
+class BacklogFull(ImpressMemError):
+    """Too much background work waits already. The job was not taken and will not run."""
+
+
+class RunnerClosed(ImpressMemError, RuntimeError):
+    """The background runner is closed, or the interpreter is ending. The job was not taken and will not run."""
 
 
 class MissingExtra(ImpressMemError, ImportError):
