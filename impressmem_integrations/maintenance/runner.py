@@ -18,7 +18,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from impressmem_integrations.errors import BacklogFull, ConfigurationError, JobError, RunnerClosed
 from impressmem_integrations.maintenance.attempt import RetryLater, attempt, hand_out
