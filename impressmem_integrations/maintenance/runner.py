@@ -333,7 +333,7 @@ class Runner:
             _, late = await asyncio.wait(waits, timeout=timeout)
         finally:
             for wait in waits:
-                wait.cancel()  # or the job would report to a loop that may be closed by then
+                wait.cancel()  # nobody awaits them any more; the jobs themselves cannot be cancelled by it
         if late:
             raise _too_late(len(late))
 
