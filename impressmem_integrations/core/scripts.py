@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
+from typing import NamedTuple
 
 _INCLUDE = re.compile(r"^--#include (lib/[a-z_]+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """One script as it is sent: its file name without ending, its source and the SHA-1 the server knows it by."""
 
     name: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from impressmem_integrations.core import keys
@@ -37,16 +37,14 @@ def get(bound: Bound, clues: Sequence[Name]) -> Command[list[Impression]]:
     return _read(bound, "get", [wire_name(clue) for clue in clues], rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """Where a listing goes on: the last score and member, both looked at already."""
 
     score: str = ""
     member: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordPage:
+class RecordPage(NamedTuple):
     """One page of records with their facts, and where the next begins (None: the end)."""
 
     items: tuple[tuple[Impression, Facts], ...]
@@ -91,8 +89,7 @@ def list_names(
     return _read(bound, "list_names", args, parse)
 
 
-@dataclass(frozen=True, slots=True)
-class Filed:
+class Filed(NamedTuple):
     """Records found by category and labels.
 
     Attributes:
@@ -127,8 +124,7 @@ def recall(bound: Bound, category: Name | None, labels: Sequence[Name], most_byt
     return _read(bound, "recall", args, parse)
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(NamedTuple):
     """What a context is rendered from: names newest first, pinned records oldest first, others newest first."""
 
     generation: int
@@ -184,8 +180,7 @@ def stats(bound: Bound) -> Command[Stats]:
     return _read(bound, "stats", (), parse)
 
 
-@dataclass(frozen=True, slots=True)
-class JournalPage:
+class JournalPage(NamedTuple):
     """Journal entries, newest first, and the id to go on from ("" at the end)."""
 
     entries: tuple[JournalEntry, ...]
@@ -249,8 +244,7 @@ def seen(bound: Bound, thread: str) -> Command[Seen]:
     return _read(bound, "seen", (thread,), parse)
 
 
-@dataclass(frozen=True, slots=True)
-class ScopePage:
+class ScopePage(NamedTuple):
     """Some known scopes, and the cursor to go on with ("0" at the end)."""
 
     scopes: tuple[Scope, ...]
