@@ -308,7 +308,14 @@ def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: 
     changed = tuple(result.clue for result in saves if result.status == "changed")
     transactions = [result.transaction for result in saves] + [result.transaction for result in merged]
     if saved or changed or merged:
-        return Report("stored", saved, changed, tuple(merged), tuple(refused), transaction=next(filter(None, reversed(transactions)), None))
+        return Report(
+            "stored",
+            saved,
+            changed,
+            tuple(merged),
+            tuple(refused),
+            transaction=next(filter(None, reversed(transactions)), None),
+        )
     if refused:
         return Report("rejected", refused=tuple(refused), reason="no call could be carried out")
     reason = "everything is remembered already" if calls else "there were no tool calls"

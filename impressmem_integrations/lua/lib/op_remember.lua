@@ -7,7 +7,9 @@ local function forget_places(first, last)
   for position = first, last do
     local member = whole(position)
     local terms = call('HGET', prefix .. 'turn-terms', member)
-    for term in string.gmatch(terms or '', '\31([^\31]+)\31[^\31]+') do call('ZREM', prefix .. 'turn-term:' .. term, member) end
+    for term in string.gmatch(terms or '', '\31([^\31]+)\31[^\31]+') do
+      call('ZREM', prefix .. 'turn-term:' .. term, member)
+    end
     local value = call('HGET', prefix .. 'turns', member)
     call('HDEL', prefix .. 'turns', member)
     call('HDEL', prefix .. 'turn-terms', member)
@@ -39,7 +41,7 @@ end
 -- remember id most bytes oldest value terms [value terms ...]; a turn that is kept already is left as it is.
 function operations.remember(a)
   local id, most, bytes, oldest = a[1], tonumber(a[2]), tonumber(a[3]), tonumber(a[4])
-  if call('HEXISTS', prefix .. 'turn-places', id) == 1 then return function() return {'remember', '0'} end end
+  if call('HEXISTS', prefix .. 'turn-places', id) == 1 then return {'remember', '0'} end
   also[#also + 1] = {
     probe = function()
       call('HLEN', prefix .. 'turns')
@@ -66,14 +68,22 @@ function operations.remember(a)
       trim_turns(most, bytes, oldest)
     end,
   }
-  return function() return {'remember', '1'} end
+  return {'remember', '1'}
 end
 
--- With an impression its evidence goes.
+-- With an impression the turn it came from goes.
 local function forget_turn(id)
   local place = call('HGET', prefix .. 'turn-places', id)
   if not place then return end
   local first, last = string.match(place, '^(%d+) (%d+)$')
-  forget_places(tonumber(first), tonumber(last))
-  call('HDEL', prefix .. 'turn-places', id)
+  also[#also + 1] = {
+    probe = function()
+      call('HLEN', prefix .. 'turns')
+      call('HLEN', prefix .. 'turn-terms')
+    end,
+    write = function()
+      forget_places(tonumber(first), tonumber(last))
+      call('HDEL', prefix .. 'turn-places', id)
+    end,
+  }
 end
