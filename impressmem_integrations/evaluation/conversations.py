@@ -1,7 +1,7 @@
 """Long conversations between two people, with questions and the ids of the turns that hold the evidence.
 
 A file is a JSON object: `speaker_a`, `speaker_b`; `session_N` (a list of `{speaker, dia_id, text}`, some with
-`blip_caption`), `session_N_date_time`; `session_N_observation` (speaker -> list of `[sentence, dia_id or list of them]`);
+`blip_caption`), `session_N_date_time`; `session_N_observation` (speaker -> list of `[sentence, dia_id or a list]`);
 `qa` (a list of `{question, category, evidence}`, categories 1 multi-hop, 2 temporal, 3 open, 4 single-hop).
 """
 
