@@ -312,7 +312,13 @@ class Answer:
     @property
     def cut_off(self) -> bool:
         """Whether the output limit ended the answer."""
-        return self.finish_reason in {"length", "max_tokens", "model_length", "max_output_tokens"}
+        return self.finish_reason in {
+            "length",
+            "max_tokens",
+            "model_length",
+            "max_output_tokens",
+            "model_context_window_exceeded",
+        }
 
 
 @dataclass(frozen=True, slots=True)

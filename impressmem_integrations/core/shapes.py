@@ -136,6 +136,8 @@ def _block_text(block: Any) -> str:
         return _marker(block, _MEDIA[name])
     if not name:
         return _untyped_text(block)
+    if name == "citable":  # LlamaIndex: a source with blocks of its own
+        return text_of(read(block, "content"))
     text = read(block, "text", "refusal")
     if isinstance(text, str):
         return without_data_urls(text)
@@ -198,20 +200,29 @@ class RawCall:
 
 def raw_call(call: Any) -> RawCall:
     """Read one tool call of any shape; fields that are not there stay empty."""
-    key = identifier(read(call, "call_id", "id", "tool_call_id", "tool_id", "toolUseId"))
+    key = _call_id(call)
     custom = read(call, "custom")
     if custom is not None or kind(call) == "custom_tool_call":
         source = custom if custom is not None else call
         return RawCall(identifier(read(source, "name")) or "", read(source, "input"), key, custom=True)
     inner = read(call, "function", *_UNTYPED_CALLS)
     if inner is not None and not isinstance(inner, str):
-        nested = raw_call(inner)
+        nested = _flat_call(inner)
         return RawCall(nested.name, nested.arguments, key or nested.id)
+    return _flat_call(call)
+
+
+def _flat_call(call: Any) -> RawCall:
+    key = _call_id(call)
     name = identifier(read(call, "name", "tool_name", "recipient_name", "function")) or ""
     for field in ("arguments", "args", "input", "tool_kwargs", "parameters"):
         if has(call, field):
             return RawCall(name, read(call, field), key)
     return RawCall(name, MISSING, key)
+
+
+def _call_id(call: Any) -> str | None:
+    return identifier(read(call, "call_id", "id", "tool_call_id", "tool_id", "toolUseId"))
 
 
 def raw_calls(message: Any) -> list[RawCall]:

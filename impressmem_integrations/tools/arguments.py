@@ -184,7 +184,7 @@ def read_organize(arguments: Mapping[str, Any], limits: Limits | None = None) ->
     level: Level = _try(problems, _level, arguments.get("level")) or "label"
     sources = _try(problems, _names, arguments.get("from_items"), "from_items", level == "label") or ()
     target = _try(problems, _required, arguments.get("to_item"), "to_item", MAX_NAME_BYTES) or ""
-    content = _try(problems, _optional, arguments.get("new_content"), "new_content", limits.max_content_bytes)
+    content = _try(problems, _note, arguments.get("new_content"), "new_content", limits.max_content_bytes)
     reason = _try(problems, _optional, arguments.get("reason"), "reason", limits.max_content_bytes) or ""
     check = _try(problems, _optional, arguments.get("check"), "check", limits.max_content_bytes) or ""
     redundant = _try(problems, _flag, arguments.get("is_redundant"), "is_redundant")
@@ -236,7 +236,7 @@ def _read_item(index: int, found: Any, limits: Limits, warnings: list[str]) -> S
     _warn_of_extras(found, _SAVE_FIELDS, warnings, where)
     problems: list[str] = []
     clue = _try(problems, _required, found.get("clue"), "clue", MAX_NAME_BYTES) or ""
-    content = _try(problems, _required, found.get("content"), "content", limits.max_content_bytes) or ""
+    content = _try(problems, _required_note, found.get("content"), "content", limits.max_content_bytes) or ""
     category = _try(problems, _required, found.get("category"), "category", MAX_NAME_BYTES) or ""
     labels = _try(problems, _names, found.get("labels"), "labels")
     pin = _try(problems, _flag, found.get("pin"), "pin")
@@ -263,24 +263,38 @@ def _fail(problems: list[str]) -> None:
 
 
 def _optional(value: Any, field: str, most: int) -> str | None:
+    """A text without outer blanks, or None where nothing is given."""
+    text = _note(value, field, most)
+    return None if text is None else text.strip()
+
+
+def _note(value: Any, field: str, most: int) -> str | None:
+    """A text as written, or None where it is blank or not given."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise _Wrong(f"{field} must be a text, not {_type_name(value)}")
-    text = str(value)
+    try:
+        text = str(value)
+    except ValueError:  # Python does not write integers of more than 4,300 digits
+        raise _Wrong(f"{field} is too long") from None
     if _LONE_SURROGATE.search(text):
         raise _Wrong(f"{field} holds half of a character (a lone surrogate): write it anew")
     size = len(text.encode())
     if size > most:
         raise _Wrong(f"{field} is too long: {size} bytes, at most {most}")
-    return text.strip() or None
+    return text if text.strip() else None
 
 
-def _required(value: Any, field: str, most: int) -> str:
-    text = _optional(value, field, most)
+def _required_note(value: Any, field: str, most: int) -> str:
+    text = _note(value, field, most)
     if text is None:
         raise _Wrong(f"{field} is missing: give a text")
     return text
+
+
+def _required(value: Any, field: str, most: int) -> str:
+    return _required_note(value, field, most).strip()
 
 
 def _names(value: Any, field: str, split: bool = True) -> tuple[str, ...]:
@@ -312,7 +326,9 @@ def _names_from_text(text: str, field: str, split: bool) -> list[Any]:
 def _flag(value: Any, field: str) -> bool:
     if value is None or isinstance(value, bool):
         return bool(value)
-    word = str(value).strip().lower() if isinstance(value, str | int) else "?"
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    word = value.strip().lower() if isinstance(value, str) else "?"
     if word in _YES or word in _NO:
         return word in _YES
     raise _Wrong(f"{field} must be true or false")

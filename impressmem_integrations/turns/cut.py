@@ -132,9 +132,9 @@ def turn_digest(messages: Iterable[Message]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _plain_arguments(arguments: str) -> Any:
+def _plain_arguments(arguments: str) -> str:
     try:
-        return json.loads(arguments or "{}")
+        return json.dumps(json.loads(arguments or "{}"), sort_keys=True)
     except (ValueError, RecursionError):
         return arguments
 

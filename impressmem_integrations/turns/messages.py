@@ -83,7 +83,7 @@ def expanded(messages: Iterable[Any]) -> list[tuple[Any, list[Message]]]:
     Raises:
         InvalidInput: See `canonical_history`.
     """
-    if isinstance(messages, str | bytes | Mapping) or read(messages, "role") is not None:
+    if isinstance(messages, str | bytes | Mapping) or read(messages, "role", "type") is not None:
         raise InvalidInput(f"messages must be a list of messages, not one {type(messages).__name__}")
     try:
         listed = list(messages)
@@ -217,6 +217,9 @@ def _argument_text(arguments: Any) -> str:
         return arguments
     if arguments is None or arguments is MISSING:
         return ""
-    # `default=str`: a framework may have put dates or ids into decoded arguments, and a transcript must not fail on it.
     plain = dict(arguments) if isinstance(arguments, Mapping) else list(arguments) if is_list(arguments) else arguments
-    return json.dumps(plain, ensure_ascii=False, default=str)
+    try:
+        # `default=str`: a framework may have put dates or ids into decoded arguments.
+        return json.dumps(plain, ensure_ascii=False, default=str)
+    except (ValueError, TypeError, RecursionError):  # circular, odd keys, too deep: a history must not fail on it
+        return ""
