@@ -122,7 +122,7 @@ class OrganizeArguments:
         return None
 
 
-class _Wrong(Exception):  # noqa: N818 - a signal inside this module
+class _Wrong(Exception):
     """One field cannot be used; the message says what to change."""
 
 

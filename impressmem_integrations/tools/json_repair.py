@@ -22,7 +22,7 @@ _WORD = re.compile(r"[A-Za-z]+\b")
 _CLOSERS = re.compile(r"[\s}\]\"'`;.)]*")
 
 
-class UnreadableJson(ValueError):  # noqa: N818 - a state of the text, like the package's other error names
+class UnreadableJson(ValueError):
     """The text is not one JSON object. The message says where and why, without the text.
 
     Attributes:

@@ -163,7 +163,7 @@ def _cut(history: Iterable[Any]) -> list[_Cut]:
 
 def _time(message: Any) -> datetime | None:
     for place in (message, read(message, "additional_kwargs"), read(message, "metadata")):
-        time = _parsed_time(read(place, "timestamp", "created_at"))
+        time = _parsed_time(read(place, "timestamp", "created_at", "at"))
         if time is not None:
             return time
     return None

@@ -88,6 +88,7 @@ def test_ids_go_on_counting() -> None:
     assert [digest_of(key) for key in known] == ["a-b", "c", "a-b"]
     assert next_ids(known, ["a-b", "d", "a-b"]) == ["a-b-3", "d-1", "a-b-4"]
     assert next_ids(known[2:], ["a-b"]) == ["a-b-3"]
+    assert next_ids(reversed(known), ["a-b"]) == ["a-b-3"], "in any order"
 
 
 def test_a_whole_history_gets_the_ids_that_cutting_gives() -> None:

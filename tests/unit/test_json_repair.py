@@ -55,6 +55,7 @@ def test_tc08_one_reading_is_read_and_texts_stay_as_they_are(text: str, meant: d
         '{"a": NaN}',
         '{"a": 1e999}',
         '[{"a": 1}]',
+        '[{"a": 1},]',
         '"text"',
         "42",
         "IGNORE",

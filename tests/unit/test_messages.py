@@ -135,6 +135,12 @@ def test_tool_results_in_every_shape(message: Any) -> None:
     assert canonical(message) == said("tool", "sunny", tool_call_id="c1")
 
 
+def test_gemini_results_are_objects() -> None:
+    part = {"function_response": {"id": "c1", "name": "weather", "response": {"sky": "clear"}}}
+    meant = said("tool", '{"sky": "clear"}', name="weather", tool_call_id="c1")
+    assert canonical({"role": "user", "parts": [part]}) == meant
+
+
 def test_legacy_function_results_have_a_name_and_no_id() -> None:
     assert canonical(FunctionMessage("sunny", name="weather")) == said("tool", "sunny", name="weather")
 
