@@ -27,8 +27,8 @@ class ImpressMemConfig:
 
     Attributes:
         bot_name: The assistant whose memory it is; every other spelling is another memory.
-        redis_config: Where the server is: `host`, `port`, `db`, `username`, `password` (each optional), or `{"url": ...}`
-            with any URL that `ImpressionStore.from_url` takes, `embedded` among them. Not shown by `repr`.
+        redis_config: Where the server is: `host`, `port`, `db`, `username`, `password` (each optional), or `{"url":
+            ...}` with any URL that `ImpressionStore.from_url` takes, `embedded` among them. Not shown by `repr`.
         categories_per_set: Most categories of one reading.
         labels_per_set: Most labels of one reading.
         clues_per_set: Most clues, and so most impressions, of one reading.
@@ -96,7 +96,9 @@ def redis_url(given: Mapping[str, Any]) -> str:
         raise ConfigurationError(f"redis_config must be a dict with a url, or with {', '.join(_FIELDS)}")
     if "url" in given:
         if len(given) > 1:
-            raise ConfigurationError("redis_config takes a url alone, or host and port without one: put all into the url")
+            raise ConfigurationError(
+                "redis_config takes a url alone, or host and port without one: put all into the url"
+            )
         if not isinstance(given["url"], str) or not given["url"].strip():
             raise ConfigurationError('the url in redis_config must be text such as "redis://localhost:6379/0"')
         return given["url"]

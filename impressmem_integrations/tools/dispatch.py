@@ -30,7 +30,6 @@ from impressmem_integrations.tools.calls import decode_call
 from impressmem_integrations.tools.definitions import (
     ORGANIZE_IMPRESSIONS,
     RECALL_IMPRESSIONS,
-    SAVE_IMPRESSION,
     SAVE_IMPRESSIONS,
     TOOLS,
     Tool,
@@ -94,7 +93,7 @@ def call_flow(
 
 
 def answered(flow: Flow[ToolOutcome]) -> Flow[ToolOutcome]:
-    """The same, but a store that fails is an answer as well: the model learns that memory is away, not that it is empty."""
+    """The same, but a store that fails is an answer as well: that memory is away, not that it is empty."""
     try:
         return (yield from flow)
     except StoreTimeout as error:
@@ -150,7 +149,7 @@ def save_flow(
         decoded = _decoded(SAVE_IMPRESSIONS, arguments)
     except InvalidToolCall as error:
         return refusal("Save", str(error))
-    read = read_save(_with_pins(decoded, pin_marks or {}), bound.limits)
+    read = read_save(with_pins(decoded, pin_marks or {}), bound.limits)
     items = [
         {
             "clue": item.clue,
@@ -179,17 +178,17 @@ def save_flow(
     return ToolOutcome("\n".join(lines), summary, bool(good), results, refused)
 
 
-def _with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
-    """A copy in which a pin given as one of the marks is a boolean."""
+def with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
+    """A copy of save arguments in which a pin given as one of the marks is a boolean."""
     made = dict(arguments)
     pin = made.get("pin")
     if isinstance(pin, str) and pin.strip() in marks:
         made["pin"] = marks[pin.strip()]
     listed = made.get("impressions")
     if isinstance(listed, Mapping):
-        made["impressions"] = _with_pins(listed, marks)
+        made["impressions"] = with_pins(listed, marks)
     elif isinstance(listed, list | tuple):
-        made["impressions"] = [_with_pins(item, marks) if isinstance(item, Mapping) else item for item in listed]
+        made["impressions"] = [with_pins(item, marks) if isinstance(item, Mapping) else item for item in listed]
     return made
 
 
@@ -208,7 +207,9 @@ def _save_line(result: SaveResult) -> str:
     if result.twin:
         text += f" The same content also stands under {plain(result.twin)}: merge the two if they mean the same."
     if result.similar:
-        text += f" Similar names exist: {_named(result.similar)}. Use one spelling, or merge them if they mean the same."
+        text += (
+            f" Similar names exist: {_named(result.similar)}. Use one spelling, or merge them if they mean the same."
+        )
     if result.evicted:
         text += f" Memory is full: {len(result.evicted)} weaker notes left."
     return text
@@ -281,7 +282,9 @@ def _rewritten(
         left -= cost
         shown.append(item)
         lines[item.clue] = text
-    in_time = sorted(shown, key=lambda item: (item.impression.updated_at, item.impression.seq) if item.impression else ())
+    in_time = sorted(
+        shown, key=lambda item: (item.impression.updated_at, item.impression.seq) if item.impression else ()
+    )
     heading = [f"Related labels: {', '.join(map(plain, labels))}"] if labels else []
     text = fenced([*heading, *(lines[item.clue] for item in in_time)]) if shown else ""
     omitted = found.omitted
@@ -319,7 +322,7 @@ def organize_flow(bound: Bound, arguments: Arguments, *, source: str | None = No
     try:
         done = yield from _merge(bound, asked, source)
     except (InvalidInput, NotFound, CapacityError) as error:
-        return refusal("Organize", f"{error}. Nothing was merged.")
+        return refusal("Organize", str(error))
     names = f"{asked.level} {_named(done.sources)} into {plain(done.target)}"
     lines = [f"Merged {names}.", f"- Impressions changed: {len(done.moved)}"]
     lines += [f"- Note: {plain(warning)}" for warning in asked.warnings]
