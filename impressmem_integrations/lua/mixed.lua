@@ -11,9 +11,9 @@
 local most_pins, most, most_categories = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local bytes, largest = tonumber(ARGV[4]), tonumber(ARGV[5])
 local now = now_ms()
-local out = {redis.call('HLEN', prefix .. 'impressions'), 0}
+local out = {call('HLEN', prefix .. 'impressions'), 0}
 local head = #out
-local pins = redis.call('ZRANGE', prefix .. 'pins', 0, most_pins - 1)
+local pins = call('ZRANGE', prefix .. 'pins', 0, most_pins - 1)
 append_rows(out, pins, now)
 out[head] = (#out - head) / ROW
 local taken, order = {}, {}
@@ -24,12 +24,12 @@ local function take(clue)
     order[#order + 1] = clue
   end
 end
-local newest = redis.call('ZREVRANGE', prefix .. 'clues', 0, most + #pins - 1)
-local categories = redis.call('ZREVRANGE', prefix .. 'categories', 0, most_categories - 1)
+local newest = call('ZREVRANGE', prefix .. 'clues', 0, most + #pins - 1)
+local categories = call('ZREVRANGE', prefix .. 'categories', 0, most_categories - 1)
 local each = math.max(1, math.ceil(2 * most / math.max(1, #categories)))
 local lanes, longest = {}, 0
 for i, category in ipairs(categories) do
-  lanes[i] = redis.call('ZREVRANGE', prefix .. 'category:' .. category, 0, each - 1)
+  lanes[i] = call('ZREVRANGE', prefix .. 'category:' .. category, 0, each - 1)
   longest = math.max(longest, #lanes[i])
 end
 local spread = {}

@@ -32,21 +32,21 @@ class ImpressMemManager:
 
     Everything is awaitable; `store` is the same memory for blocking code. Nothing is opened before the first call, and
     no method ever calls a model. Times are milliseconds since 1970; where a `timestamp` is taken, only what was last
-    touched then or before is read, and seconds or a `datetime` with a zone do as well. A `limit` of None is the
+    touched before it is read, and seconds or a `datetime` with a zone do as well. A `limit` of None is the
     configured one.
 
     Errors: `InvalidInput` for a wrong argument, `StoreError` where the server fails, `NotFound` for a merge of names
     that do not exist.
     """
 
-    def __init__(self, config: ImpressMemConfig) -> None:
+    def __init__(self, config: ImpressMemConfig | None = None) -> None:
         """Make a manager.
 
         Args:
-            config: Its settings.
+            config: Its settings; None for the defaults.
         """
-        self.config = config
-        self.store = ImpressionStore.from_url(config.url, bot=config.bot_name, limits=_LIMITS)
+        self.config = ImpressMemConfig() if config is None else config
+        self.store = ImpressionStore.from_url(self.config.url, bot=self.config.bot_name, limits=_LIMITS)
 
     def __repr__(self) -> str:
         return f"<ImpressMemManager of {self.store!r}>"

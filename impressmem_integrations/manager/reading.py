@@ -43,7 +43,7 @@ def names(
     """
     most = whole(limit, "limit")
     name = normal_name(of, kind.partition("-")[0]) if of is not None else None
-    highest = "+inf" if timestamp is None else str(_milliseconds(timestamp))
+    highest = "+inf" if timestamp is None else f"({_milliseconds(timestamp)!r}"
     if not most:
         return []
     found = yield from ask(
@@ -63,13 +63,13 @@ def whole(value: int, what: str) -> int:
     return value
 
 
-def _milliseconds(timestamp: float | datetime) -> int:
+def _milliseconds(timestamp: float | datetime) -> float:
     """Milliseconds since 1970 of a time with a zone, or of a number in milliseconds or seconds, told by its size."""
     if isinstance(timestamp, datetime):
         return milliseconds(timestamp)
     if isinstance(timestamp, bool) or not isinstance(timestamp, int | float) or not 0 <= timestamp < 1e15:
         raise InvalidInput("timestamp must be seconds or milliseconds since 1970, or a datetime with a zone")
-    return int(timestamp if timestamp > _MILLISECONDS_FROM else timestamp * 1000)
+    return timestamp if timestamp > _MILLISECONDS_FROM else timestamp * 1000
 
 
 def by_clues(bound: Bound, clues: Sequence[Any], max_text_units: int) -> Flow[list[Any]]:
