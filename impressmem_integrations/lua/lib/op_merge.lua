@@ -25,11 +25,12 @@ operations['merge-names'] = function(a)
     end
   end
   if #sources == 0 then fail('same', target) end
-  local taken = {}
+  local taken, looked = {}, 0  -- an impression may carry several of the sources
   for _, source in ipairs(sources) do
     local room = most - #members
     if room > 0 then
       for _, clue in ipairs(call('ZRANGE', prefix .. index_of[kind] .. source, 0, room - 1)) do
+        looked = looked + 1
         if not taken[clue] then
           taken[clue] = true
           members[#members + 1] = clue
@@ -80,7 +81,7 @@ operations['merge-names'] = function(a)
   table.sort(moved, function(x, y) return x[1] < y[1] end)
   for i, pair in ipairs(moved) do moved[i] = pair[2] end
   return function()
-    return {'merge-names', target, sources, moved, whole(labels_moved), whole(math.max(0, total - #members))}
+    return {'merge-names', target, sources, moved, whole(labels_moved), whole(math.max(0, total - looked))}
   end
 end
 
