@@ -241,22 +241,25 @@ def recall_flow(
     Raises:
         StoreError: The server failed.
     """
+    rewrite = line is not None or most_labels is not None
+    # Written another way the notes may be shorter, and the budget is theirs alone: so more is read.
+    read_units = 2 * budget_units + bound.count_units(fenced([])) if rewrite else budget_units
     try:
         asked = read_recall(_decoded(RECALL_IMPRESSIONS, arguments), bound.limits)
         found = yield from recollect.recall(
-            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=budget_units
+            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=read_units
         )
     except InvalidInput as error:
         return refusal("Recall", str(error))
-    if line is not None or most_labels is not None:
+    if rewrite:
         found = _rewritten(bound, found, budget_units, most_labels, line)
     parts = [found.text] if found.text else []
-    if not found.items:
+    left_out = sum(omission.count for omission in found.omitted if omission.what == "impressions")
+    if not found.items and not left_out:
         kept = (yield from recollect.stats(bound)).impressions
         parts.append("Nothing was found." if kept else "Nothing is stored yet.")
-    left_out = sum(omission.count for omission in found.omitted if omission.what == "impressions")
     if left_out:
-        parts.append(f"{left_out} more match and are not shown: ask more closely, by category, labels or question.")
+        parts.append(f"{left_out} {'more ' if found.items else ''}match and are not shown: ask more closely, by category, labels or question.")
     if found.near:
         parts.append(f"Close names that exist: {', '.join(map(plain, found.near))}.")
     parts += [f"Note: {plain(warning)}" for warning in asked.warnings]
