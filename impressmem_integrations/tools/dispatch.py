@@ -259,9 +259,8 @@ def recall_flow(
         kept = (yield from recollect.stats(bound)).impressions
         parts.append("Nothing was found." if kept else "Nothing is stored yet.")
     if left_out:
-        parts.append(
-            f"{left_out} {'more ' if found.items else ''}match and are not shown: ask more closely, by category, labels or question."
-        )
+        more = "more " if found.items else ""
+        parts.append(f"{left_out} {more}match and are not shown: ask more closely, by category, labels or question.")
     if found.near:
         parts.append(f"Close names that exist: {', '.join(map(plain, found.near))}.")
     parts += [f"Note: {plain(warning)}" for warning in asked.warnings]
