@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
@@ -12,8 +12,7 @@ from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.model import Impression
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
+class Mixture(NamedTuple):
     """What a mixed context is chosen from: pinned records, oldest pin first, and others in no order, with facts."""
 
     impressions: int
