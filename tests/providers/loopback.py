@@ -1,7 +1,7 @@
 """A server on 127.0.0.1 that speaks the wire form of five providers and answers from a list.
 
-A reply is said once, provider-free, and each wire writes it in its own form; a request is read back into OpenAI form and
-held against all providers' rules at once.
+A reply is said once, provider-free, and each wire writes it in its own form; a request is read back into OpenAI form
+and held against all providers' rules at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -50,6 +50,7 @@ class Request:
         messages: Its messages in OpenAI form.
         tools: Its tools in OpenAI form, or None.
         choice: What it says about tool choice; None for nothing.
+        headers: Its headers.
     """
 
     path: str
@@ -57,6 +58,7 @@ class Request:
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]] | None
     choice: Any
+    headers: Mapping[str, str]
 
 
 def _faults(messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None, *, whose: str) -> list[str]:
@@ -99,7 +101,7 @@ class Loopback:
         self.requests.clear()
         self.faults.clear()
 
-    def answer(self, path: str, body: dict[str, Any]) -> tuple[int, str, bytes]:
+    def answer(self, path: str, body: dict[str, Any], headers: Mapping[str, str]) -> tuple[int, str, bytes]:
         """The next reply to a request, in the form of the wire that its path belongs to."""
         wire = next((wire for part, wire in WIRES.items() if part in path), None)
         if wire is None:
@@ -107,7 +109,7 @@ class Loopback:
                 self.faults.append(f"no wire has the path {path}")
             return 404, "application/json", b'{"error": {"message": "no such path"}}'
         messages, tools = wire.read(body)
-        request = Request(path, body, messages, tools, wire.choice(body))
+        request = Request(path, body, messages, tools, wire.choice(body), headers)
         with self._lock:
             self.requests.append(request)
             self.faults += _faults(messages, tools, whose=wire.rules)
@@ -133,10 +135,12 @@ class Loopback:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status, kind, answer = loopback.answer(self.path, body)
+                status, kind, answer = loopback.answer(self.path, body, dict(self.headers))
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(answer)))
+                # Most of the classes cannot be closed: a connection they kept would be left open at the end.
+                self.send_header("Connection", "close")
                 self.end_headers()
                 self.wfile.write(answer)
 

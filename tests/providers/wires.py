@@ -1,4 +1,4 @@
-"""The wire forms of OpenAI (chat and Responses), Anthropic, Gemini and Ollama, as far as a maintenance call uses them."""
+"""The wire forms of OpenAI (chat, Responses), Anthropic, Gemini and Ollama, as far as a maintenance call uses them."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ def awaited(model: Any) -> Callable[[AskModel], Awaitable[Any]]:
     target: Any = twin if _is_async(twin) else model
 
     async def call(question: AskModel) -> Any:
-        arguments = (list(question.messages), tools_of(question))
+        messages, tools = list(question.messages), tools_of(question)
         if _is_async(target):
-            return await target(*arguments)
-        result = await asyncio.to_thread(target, *arguments)
+            return await target(messages, tools)
+        result = await asyncio.to_thread(target, messages, tools)
         return await result if inspect.isawaitable(result) else result
 
     return call

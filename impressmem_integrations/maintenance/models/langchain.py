@@ -6,7 +6,10 @@ its options, and a retry has none.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from impressmem_integrations.core.effects import AskModel
@@ -27,21 +30,42 @@ def takes(model: Any) -> bool:
 
 def blocking(model: Any) -> Callable[[AskModel], Any]:
     """Ask with `invoke`."""
-    return lambda question: _prepared(model, tools_of(question)).invoke(list(question.messages), config=_quiet())
+
+    def call(question: AskModel) -> Any:
+        with _apart():
+            return _prepared(model, tools_of(question)).invoke(list(question.messages), config=_quiet())
+
+    return call
 
 
 def awaited(model: Any) -> Callable[[AskModel], Awaitable[Any]]:
     """Ask with `ainvoke`."""
 
     async def call(question: AskModel) -> Any:
-        return await _prepared(model, tools_of(question)).ainvoke(list(question.messages), config=_quiet())
+        with _apart():
+            return await _prepared(model, tools_of(question)).ainvoke(list(question.messages), config=_quiet())
 
     return call
 
 
 def _quiet() -> dict[str, Any]:
-    """Keep maintenance out of the user's stream and traces."""
+    """Keep maintenance out of the user's stream and traces. Callbacks that the model was given itself still hear it."""
     return {"tags": ["nostream"], "callbacks": []}
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Leave the run around us: bound runnables take its callbacks even where they are told to use none."""
+    module = sys.modules.get("langchain_core.runnables.config")
+    around: ContextVar[Any] | None = getattr(module, "var_child_runnable_config", None)
+    if around is None:
+        yield
+        return
+    token = around.set(None)
+    try:
+        yield
+    finally:
+        around.reset(token)
 
 
 def _prepared(model: Any, tools: list[dict[str, Any]] | None) -> Any:
