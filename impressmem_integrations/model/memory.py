@@ -177,7 +177,9 @@ class Ranked:
         content: Its text.
         impression: The record, for impressions.
         score: Higher is better; comparable within one recall only.
-        receipt: Which lanes found it and at what rank, e.g. `{"category": 1}`.
+        receipt: Which lanes found it and at what rank, e.g. `{"notes": 1}`.
+        said_at: When it was said or last saved.
+        speaker: For a turn: who said it.
     """
 
     clue: str
@@ -186,6 +188,8 @@ class Ranked:
     impression: Impression | None = None
     score: float = 0.0
     receipt: Mapping[str, float] = field(default_factory=dict)
+    said_at: datetime | None = None
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +219,18 @@ class Recall:
         return len(self.items)
 
 
+def common_prefix(first: str, second: str) -> int:
+    """Characters that two texts share at the front."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[:middle] == second[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The memory text for a prompt.
@@ -239,6 +255,10 @@ class Context:
 
     def __str__(self) -> str:
         return self.text
+
+    def stable_prefix(self, previous: Context) -> float:
+        """The share of this text (0 to 1) that repeats the previous one from its start: what a prompt cache reuses."""
+        return common_prefix(previous.text, self.text) / len(self.text) if self.text else 1.0
 
 
 @dataclass(frozen=True, slots=True)
