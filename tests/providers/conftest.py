@@ -8,7 +8,6 @@ import pytest
 
 from impressmem_integrations import ImpressionStore
 from tests.providers.loopback import Loopback
-from tests.providers.models import MODELS
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +27,8 @@ def loopback(running_loopback: Loopback) -> Iterator[Loopback]:
 @pytest.fixture(scope="session")
 def kept(running_loopback: Loopback) -> Callable[[str], Any]:
     """The model of a name, made once and kept: most classes cannot be closed, and a warning follows when they go."""
+    from tests.providers.models import MODELS  # here, so that the tests of plain clients need no framework
+
     return cache(lambda name: MODELS[name](running_loopback.url))
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -50,7 +51,7 @@ class Request:
         messages: Its messages in OpenAI form.
         tools: Its tools in OpenAI form, or None.
         choice: What it says about tool choice; None for nothing.
-        headers: Its headers.
+        headers: Its headers; upper and lower case are one.
     """
 
     path: str
@@ -58,7 +59,7 @@ class Request:
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]] | None
     choice: Any
-    headers: Mapping[str, str]
+    headers: Message
 
 
 def _faults(messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None, *, whose: str) -> list[str]:
@@ -101,7 +102,7 @@ class Loopback:
         self.requests.clear()
         self.faults.clear()
 
-    def answer(self, path: str, body: dict[str, Any], headers: Mapping[str, str]) -> tuple[int, str, bytes]:
+    def answer(self, path: str, body: dict[str, Any], headers: Message) -> tuple[int, str, bytes]:
         """The next reply to a request, in the form of the wire that its path belongs to."""
         wire = next((wire for part, wire in WIRES.items() if part in path), None)
         if wire is None:
@@ -135,7 +136,7 @@ class Loopback:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                status, kind, answer = loopback.answer(self.path, body, dict(self.headers))
+                status, kind, answer = loopback.answer(self.path, body, self.headers)
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(answer)))

@@ -1,4 +1,4 @@
-"""Every model class against a server that speaks its provider's form: save, merge, nothing, cut off, error, no tools."""
+"""Every model class against a server of its provider's form: save, merge, nothing, cut off, error, no tools."""
 
 from __future__ import annotations
 
