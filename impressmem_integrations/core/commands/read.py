@@ -268,27 +268,6 @@ def keep_snapshot(
     return Command("keep_snapshot", (keys.meta_key(bound.scope),), args, parse)
 
 
-class Mixture(NamedTuple):
-    """What a mixed context is chosen from: pinned records, oldest pin first, and others in no order, with facts."""
-
-    impressions: int
-    pinned: tuple[tuple[Impression, Facts], ...]
-    others: tuple[tuple[Impression, Facts], ...]
-
-
-def mixture(
-    bound: Bound, most_pinned: int, most_others: int, most_categories: int, most_bytes: int, largest: int
-) -> Command[Mixture]:
-    """Pinned records, and others both newest and spread over the newest categories, in one trip."""
-
-    def parse(reply: Sequence[Raw]) -> Mixture:
-        count, pinned, *rest = reply
-        items = tuple(rows_with_facts(rest))
-        return Mixture(int(count), items[: int(pinned)], items[int(pinned) :])
-
-    return _read(bound, "mixed", (most_pinned, most_others, most_categories, most_bytes, largest), parse)
-
-
 def stats(bound: Bound) -> Command[Stats]:
     """Counts of the scope."""
 
