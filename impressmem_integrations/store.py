@@ -13,7 +13,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
-from impressmem_integrations.core.flows import change, recollect
+from impressmem_integrations.core.flows import change, keep, recollect
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
@@ -259,6 +259,10 @@ class ImpressionStore:
     ajournal = awaited(recollect.journal)
     stats = blocking(recollect.stats)
     astats = awaited(recollect.stats)
+    check = blocking(keep.check)
+    acheck = awaited(keep.check)
+    repair = blocking(keep.repair)
+    arepair = awaited(keep.repair)
     impressions = listed(recollect.impressions)
     aimpressions = listed(recollect.impressions, "a")
     categories = listed(recollect.categories)
