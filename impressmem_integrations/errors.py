@@ -13,6 +13,7 @@
     │   │   └── StoreTimeout(TimeoutError)      the server did not answer in time
     │   └── CorruptStore                    a key holds something this package did not write
     ├── ModelError                          the maintenance model failed or cannot be used
+    │   └── ToolsUnsupported                it takes no tools: JSON mode works
     └── MissingExtra(ImportError)           an optional part is not installed; names the extra
 
 Errors name scopes, clues and counts, never the content of a memory, and no password.
@@ -38,7 +39,17 @@ class InvalidToolCall(InvalidInput):
 
 
 class NotFound(ImpressMemError, LookupError):
-    """The named impression, category, label or plan does not exist. Nothing was written."""
+    """The named impression, category, label or plan does not exist. Nothing was written.
+
+    Attributes:
+        kind: `clue`, `category`, `label` or `plan`.
+        name: The name that was not found.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"there is no {kind} {name!r}")
+        self.kind = kind
+        self.name = name
 
 
 class CapacityError(ImpressMemError):
@@ -79,6 +90,10 @@ class CorruptStore(StoreError):
 
 class ModelError(ImpressMemError):
     """The maintenance model failed, or the object given as a model cannot be used as one."""
+
+
+class ToolsUnsupported(ModelError):
+    """The model takes no tools. `mode="auto"` asks it in JSON instead."""
 
 
 class MissingExtra(ImpressMemError, ImportError):

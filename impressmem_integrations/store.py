@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from time import perf_counter
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
 from impressmem_integrations.connect import Connection, connect, wrap
@@ -17,6 +20,12 @@ from impressmem_integrations.core.flows import change, keep, recollect
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.maintenance import decide
+from impressmem_integrations.maintenance.answers import awaited_answers, blocking_answers, review_kind
+from impressmem_integrations.maintenance.asking import Mode
+from impressmem_integrations.maintenance.flow import maintain
+from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.model import Report
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
 
 P = ParamSpec("P")
@@ -271,6 +280,87 @@ class ImpressionStore:
     alabels = listed(recollect.labels, "a")
     scopes = listed(recollect.scopes)
     ascopes = listed(recollect.scopes, "a")
+
+    def maintain(
+        self,
+        messages: Iterable[Any],
+        model: Any,
+        *,
+        thread_id: str | None = None,
+        mode: Mode = "auto",
+        review: Any = None,
+        at: datetime | None = None,
+        flush: bool = False,
+        settings: Settings | None = None,
+    ) -> Report:
+        """Ask a chat model what the turns not yet distilled hold, and carry its answer out exactly once.
+
+        Args:
+            messages: The history, oldest first, in any shape; it is not changed.
+            model: A LangChain chat model, or a callable `(messages, tools) -> str | dict | message` in OpenAI form.
+            thread_id: Whose turns are counted together; `default` where None.
+            mode: `tools` for native tool calls, `json` for models without, `auto` for tools where the model has them.
+            review: A callable that gets the `Plan` and returns it (perhaps with fewer steps), True or False; or
+                `"collect"` to keep the plan for `plans()`, `apply(plan)` and `reject(plan)`.
+            at: When the talk took place, with its zone, for turns that carry no time; None means now.
+            flush: Ask also about a batch that is not full.
+            settings: How to ask and what it may cost.
+
+        Returns:
+            What was saved, changed, merged and refused, or why nothing was. A failing model or server is a status, not
+            an exception.
+
+        Raises:
+            ConfigurationError: The model or the review cannot be used as one.
+            InvalidInput: A message cannot be read.
+        """
+        answer = blocking_answers(model, review, self._connection.send)
+        started = perf_counter()
+        flow = maintain(
+            self._bound,
+            messages,
+            thread_id=thread_id,
+            mode=mode,
+            review=review_kind(review),
+            at=at,
+            flush=flush,
+            settings=settings,
+        )
+        return replace(drive(flow, answer), seconds=perf_counter() - started)
+
+    async def amaintain(
+        self,
+        messages: Iterable[Any],
+        model: Any,
+        *,
+        thread_id: str | None = None,
+        mode: Mode = "auto",
+        review: Any = None,
+        at: datetime | None = None,
+        flush: bool = False,
+        settings: Settings | None = None,
+    ) -> Report:
+        """The awaitable twin of `maintain`; model and review may be async callables."""
+        answer = awaited_answers(model, review, self._connection.asend)
+        started = perf_counter()
+        flow = maintain(
+            self._bound,
+            messages,
+            thread_id=thread_id,
+            mode=mode,
+            review=review_kind(review),
+            at=at,
+            flush=flush,
+            settings=settings,
+        )
+        return replace(await adrive(flow, answer), seconds=perf_counter() - started)
+
+    plans = blocking(decide.plans)
+    aplans = awaited(decide.plans)
+    apply = blocking(decide.apply)
+    aapply = awaited(decide.apply)
+    reject = blocking(decide.reject)
+    areject = awaited(decide.reject)
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""

@@ -8,7 +8,7 @@ is thrown into the flow, so the flow may translate it; the flow is closed at the
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 from impressmem_integrations.model import Answer, Message
@@ -46,18 +46,24 @@ class Command(Effect[R]):
 
 @dataclass(frozen=True, slots=True)
 class AskModel(Effect[Answer]):
-    """One question to the maintenance model, in OpenAI chat form; the answer is read by `tools.calls`."""
+    """One question to a maintenance model, in OpenAI chat form; the answer is read by `tools.calls`.
+
+    Attributes:
+        messages: One system message, then one user message.
+        tools: Definitions in OpenAI form, or None to ask for text.
+        model: Whom to ask instead of the model that the driver was given, or None.
+    """
 
     messages: Sequence[Message]
     tools: Sequence[Mapping[str, Any]] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    model: Any = None
 
 
 Flow = Generator[Effect[Any], Any, R]
 
 
 def ask(effect: Effect[R]) -> Flow[R]:
-    """One effect's typed answer, inside a flow: `result = yield from ask(command)`."""
+    """Let the driver answer one effect: for `yield from` inside a flow, typed by the effect."""
     return cast(R, (yield effect))
 
 

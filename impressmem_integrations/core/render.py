@@ -36,7 +36,8 @@ def line(item: Impression) -> str:
     """One note as one line: when it was last said, its clue, how it is filed, its content."""
     filing = "/".join((item.category, *item.also))
     names = f"{filing}: {', '.join(item.labels)}" if item.labels else filing
-    return f"- {item.updated_at:%Y-%m-%d} {plain(item.clue)} ({plain(names)}) {plain(item.content)}"
+    said = item.said_at or item.updated_at
+    return f"- {said:%Y-%m-%d} {plain(item.clue)} ({plain(names)}) {plain(item.content)}"
 
 
 def fenced(lines: Iterable[str]) -> str:

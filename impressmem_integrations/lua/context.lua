@@ -9,18 +9,18 @@
 --#include lib/rows
 local bytes, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 local now = now_ms()
-local function newest(key) return redis.call('ZREVRANGE', prefix .. key, 0, most - 1) end
-local out = {generation, redis.call('HGET', meta_key, 'seq') or '0', redis.call('HLEN', prefix .. 'impressions'),
-  redis.call('ZCARD', prefix .. 'categories'), redis.call('ZCARD', prefix .. 'labels'),
+local function newest(key) return call('ZREVRANGE', prefix .. key, 0, most - 1) end
+local out = {generation, call('HGET', meta_key, 'seq') or '0', call('HLEN', prefix .. 'impressions'),
+  call('ZCARD', prefix .. 'categories'), call('ZCARD', prefix .. 'labels'),
   newest('categories'), newest('labels'), 0}
 local head = #out
-local pins = redis.call('ZRANGE', prefix .. 'pins', 0, -1)
+local pins = call('ZRANGE', prefix .. 'pins', 0, -1)
 append_rows(out, pins, now)
 out[head] = (#out - head) / ROW
 local pinned, before, offset = {}, 0, 0
 for _, clue in ipairs(pins) do pinned[clue] = true end
 while before < bytes do
-  local page = redis.call('ZREVRANGE', prefix .. 'clues', offset, offset + CHUNK - 1)
+  local page = call('ZREVRANGE', prefix .. 'clues', offset, offset + CHUNK - 1)
   local others, sum = {}, 0
   for _, clue in ipairs(page) do
     if not pinned[clue] then others[#others + 1] = clue end

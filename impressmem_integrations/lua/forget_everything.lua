@@ -6,21 +6,21 @@
 -- Can fail: WRONGTYPE, MOVED, ASK: before the first write.
 --#include lib/scope
 local now = now_ms()
-local count = redis.call('HLEN', prefix .. 'impressions')
-local entries = redis.call('XLEN', prefix .. 'journal')
-local threads = redis.call('ZRANGE', tag_prefix .. 'threads', 0, -1)
-local salt = redis.call('HGET', meta_key, 'salt') or ARGV[2]
-local pending = redis.call('HGET', meta_key, 'purge')
-redis.call('ZCARD', tag_prefix .. 'forgotten')
-for _, thread in ipairs(threads) do redis.call('ZCARD', tag_prefix .. 'seen:' .. thread) end
-redis.call('HSET', meta_key, 'layout', ARGV[1], 'salt', salt, 'generation', whole(tonumber(generation) + 1),
+local count = call('HLEN', prefix .. 'impressions')
+local entries = call('XLEN', prefix .. 'journal')
+local threads = call('ZRANGE', tag_prefix .. 'threads', 0, -1)
+local salt = meta[7] or ARGV[2]
+local pending = call('HGET', meta_key, 'purge')
+call('ZCARD', tag_prefix .. 'forgotten')
+for _, thread in ipairs(threads) do call('ZCARD', tag_prefix .. 'seen:' .. thread) end
+call('HSET', meta_key, 'layout', ARGV[1], 'salt', salt, 'generation', whole(tonumber(generation) + 1),
   'purge', (pending and pending .. ',' or '') .. generation, 'journal_bytes', '0')
 for _, thread in ipairs(threads) do
-  for _, member in ipairs(redis.call('ZRANGE', tag_prefix .. 'seen:' .. thread, 0, -1)) do
+  for _, member in ipairs(call('ZRANGE', tag_prefix .. 'seen:' .. thread, 0, -1)) do
     local digest = string.sub(member, string.find(member, ' ', 1, true) + 1)
-    redis.call('ZADD', tag_prefix .. 'forgotten', whole(now), redis.sha1hex(salt .. 'turn' .. digest))
+    call('ZADD', tag_prefix .. 'forgotten', whole(now), redis.sha1hex(salt .. 'turn' .. digest))
   end
-  redis.call('UNLINK', tag_prefix .. 'seen:' .. thread)
+  call('UNLINK', tag_prefix .. 'seen:' .. thread)
 end
-redis.call('UNLINK', tag_prefix .. 'threads')
+call('UNLINK', tag_prefix .. 'threads', tag_prefix .. 'failures', tag_prefix .. 'usage')
 return {(pending and pending .. ',' or '') .. generation, count, entries, now, tonumber(generation) + 1}

@@ -7,7 +7,7 @@
 --#include lib/scope
 local from, most, clue = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if clue ~= '' then clue = resolve('clue', clue) end
-local page = redis.call('XREVRANGE', prefix .. 'journal', from == '' and '+' or '(' .. from, '-', 'COUNT', most)
+local page = call('XREVRANGE', prefix .. 'journal', from == '' and '+' or '(' .. from, '-', 'COUNT', most)
 local out = {''}
 for _, entry in ipairs(page) do
   out[1] = entry[1]

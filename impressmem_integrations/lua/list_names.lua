@@ -12,14 +12,14 @@ local kind, newest = ARGV[1], ARGV[3] == 'new'
 local low, high, offset, most = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local command = newest and 'ZREVRANGEBYSCORE' or 'ZRANGEBYSCORE'
 local function page(key)
-  return redis.call(command, key, newest and high or low, newest and low or high, 'WITHSCORES', 'LIMIT', offset, most)
+  return call(command, key, newest and high or low, newest and low or high, 'WITHSCORES', 'LIMIT', offset, most)
 end
 if kind == 'category' or kind == 'label' then
   return page(prefix .. kind .. ':' .. resolve(kind, ARGV[2]))
 end
 if kind ~= 'category-labels' then return page(prefix .. kind) end
 -- labels of a category are not indexed: the newest members' filings name them
-local members = redis.call('ZREVRANGEBYSCORE', prefix .. 'category:' .. resolve('category', ARGV[2]), high, low,
+local members = call('ZREVRANGEBYSCORE', prefix .. 'category:' .. resolve('category', ARGV[2]), high, low,
   'WITHSCORES', 'LIMIT', 0, CHUNK)
 local clues, scores = {}, {}
 for i = 1, #members, 2 do clues[#clues + 1], scores[#scores + 1] = members[i], members[i + 1] end

@@ -18,7 +18,7 @@ local low, high = '-inf', '+inf'
 local start = from ~= '' and from or (newest and high or low)
 local clues, scores, offset = {}, {}, 0
 while #clues < most do
-  local page = redis.call(command, key, start, newest and low or high, 'WITHSCORES', 'LIMIT', offset, most)
+  local page = call(command, key, start, newest and low or high, 'WITHSCORES', 'LIMIT', offset, most)
   if #page == 0 then break end
   for i = 1, #page, 2 do
     local past = from ~= '' and page[i + 1] == from

@@ -7,30 +7,29 @@
 local gone, most = tag_prefix .. ARGV[1] .. ':', tonumber(ARGV[2])
 if ARGV[1] == generation then return redis.error_reply('ERR that generation is in use') end
 for _, pair in ipairs({{'categories', {'category:'}}, {'labels', {'label:', 'links:'}}}) do
-  local names = redis.call('ZPOPMIN', gone .. pair[1], most)
+  local names = call('ZPOPMIN', gone .. pair[1], most)
   for i = 1, #names, 2 do
-    for _, index in ipairs(pair[2]) do redis.call('UNLINK', gone .. index .. names[i]) end
+    for _, index in ipairs(pair[2]) do call('UNLINK', gone .. index .. names[i]) end
   end
   if #names == 2 * most then return 1 end
 end
-local page = redis.call('HSCAN', gone .. 'terms', '0', 'COUNT', most)
+local page = call('HSCAN', gone .. 'terms', '0', 'COUNT', most)
 for i = 1, #page[2], 2 do
-  local parts = split(page[2][i + 1], UNIT)
-  for n = 2, #parts, 2 do redis.call('UNLINK', gone .. 'term:' .. parts[n]) end
-  redis.call('HDEL', gone .. 'terms', page[2][i])
+  for term in string.gmatch(page[2][i + 1], '\31([^\31]+)\31[^\31]+') do call('UNLINK', gone .. 'term:' .. term) end
+  call('HDEL', gone .. 'terms', page[2][i])
 end
-if redis.call('EXISTS', gone .. 'terms') == 1 then return 1 end
+if call('EXISTS', gone .. 'terms') == 1 then return 1 end
 for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'clues', 'created', 'changed',
-                       'withdrawn', 'pins', 'strength', 'expiry', 'journal'}) do
-  redis.call('UNLINK', gone .. name)
+                       'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans'}) do
+  call('UNLINK', gone .. name)
 end
 local left = {}
-for _, other in ipairs(split(redis.call('HGET', meta_key, 'purge') or '', ',')) do
-  if other ~= ARGV[1] and other ~= '' then left[#left + 1] = other end
+for other in string.gmatch(call('HGET', meta_key, 'purge') or '', '[^,]+') do
+  if other ~= ARGV[1] then left[#left + 1] = other end
 end
 if #left > 0 then
-  redis.call('HSET', meta_key, 'purge', table.concat(left, ','))
+  call('HSET', meta_key, 'purge', table.concat(left, ','))
 else
-  redis.call('HDEL', meta_key, 'purge')
+  call('HDEL', meta_key, 'purge')
 end
 return 0

@@ -16,7 +16,7 @@ if category ~= '' then asked[1] = {'category', resolve('category', category)} en
 for i = 4, #ARGV do asked[#asked + 1] = {'label', resolve('label', ARGV[i])} end
 local hits, touched = {}, {}
 local function take(key)
-  local page = redis.call('ZREVRANGE', key, 0, most - 1, 'WITHSCORES')
+  local page = call('ZREVRANGE', key, 0, most - 1, 'WITHSCORES')
   for i = 1, #page, 2 do
     hits[page[i]] = (hits[page[i]] or 0) + 1
     touched[page[i]] = tonumber(page[i + 1])
@@ -24,7 +24,7 @@ local function take(key)
 end
 for _, name in ipairs(asked) do
   take(prefix .. name[1] .. ':' .. name[2])
-  if not redis.call('ZSCORE', prefix .. known_names[name[1]], name[2]) then missing[name[1]] = true end
+  if not call('ZSCORE', prefix .. known_names[name[1]], name[2]) then missing[name[1]] = true end
 end
 if #asked == 0 then take(prefix .. 'clues') end
 local order = {}
@@ -36,7 +36,7 @@ table.sort(order, function(a, b)
 end)
 local names = {}
 for kind in pairs(missing) do
-  for _, name in ipairs(redis.call('ZREVRANGE', prefix .. known_names[kind], 0, 499)) do names[#names + 1] = name end
+  for _, name in ipairs(call('ZREVRANGE', prefix .. known_names[kind], 0, 499)) do names[#names + 1] = name end
 end
 local out = {#order, {}, {}, names}
 if #order == 0 then return out end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -231,22 +232,42 @@ class Seen:
     Attributes:
         generation: The scope's generation.
         count: Turns ever distilled.
-        digests: Those of the newest 500, oldest first.
+        now: The server's time.
+        failed: The turn that could not be distilled last, or "".
+        tries: How often in a row it failed.
+        turns: Ids of the newest 500, oldest first.
     """
 
     generation: int
     count: int
-    digests: tuple[str, ...]
+    now: datetime
+    failed: str
+    tries: int
+    turns: tuple[str, ...]
+
+    @property
+    def trimmed(self) -> bool:
+        """Whether older turns than those listed were distilled."""
+        return self.count > len(self.turns)
 
 
 def seen(bound: Bound, thread: str) -> Command[Seen]:
     """The distilled turns of a thread."""
 
     def parse(reply: Sequence[Raw]) -> Seen:
-        generation, count, *digests = map(as_text, reply)
-        return Seen(int(generation), int(count), tuple(digests))
+        generation, count, now, failed, tries, *turns = map(as_text, reply)
+        return Seen(int(generation), int(count), moment(int(now)), failed, int(tries), tuple(turns))
 
     return _read(bound, "seen", (thread,), parse)
+
+
+def plans(bound: Bound) -> Command[dict[str, bytes]]:
+    """Plans that wait for a decision, by id, as they were written."""
+
+    def parse(reply: Sequence[Raw]) -> dict[str, bytes]:
+        return {as_text(reply[at]): reply[at + 1] for at in range(0, len(reply), 2)}
+
+    return _read(bound, "plans", (), parse)
 
 
 @dataclass(frozen=True, slots=True)

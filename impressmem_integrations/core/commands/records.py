@@ -67,9 +67,14 @@ class Draft:
     source: str | None = None
     value: Any = None
     ttl_seconds: float | None = None
+    said_at: datetime | None = None
+
+    def record(self) -> bytes:
+        """The bytes kept for it."""
+        return encode_record(self.content, self.source, self.value, self.said_at)
 
 
-_FIELDS = frozenset({"clue", "content", "category", "labels", "pin", "source", "value", "ttl_seconds"})
+_FIELDS = frozenset({"clue", "content", "category", "labels", "pin", "source", "value", "ttl_seconds", "said_at"})
 
 
 def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
@@ -77,7 +82,8 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
 
     Args:
         bound: The scope and its limits.
-        item: `clue`, `content`, `category`, `labels`, and optionally `pin`, `source`, `value`, `ttl_seconds`.
+        item: `clue`, `content`, `category`, `labels`, and optionally `pin`, `source`, `value`, `ttl_seconds`,
+            `said_at`.
 
     Raises:
         InvalidInput: A field is missing, unknown, of the wrong type or over its limit.
@@ -105,6 +111,7 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
         source,
         item.get("value"),
         ttl,
+        item.get("said_at"),
     )
 
 
@@ -120,17 +127,19 @@ def draft_labels(bound: Bound, labels: object) -> tuple[Name, ...]:
     return tuple(names.values())
 
 
-def encode_record(content: str, source: str | None, value: Any) -> bytes:
+def encode_record(content: str, source: str | None, value: Any, said_at: datetime | None = None) -> bytes:
     """The bytes kept for an impression; opaque to the server.
 
     Raises:
-        InvalidInput: The value is not JSON.
+        InvalidInput: The value is not JSON, or the time has no zone.
     """
     record: dict[str, Any] = {"c": content}
     if source is not None:
         record["s"] = source
     if value is not None:
         record["v"] = value
+    if said_at is not None:
+        record["t"] = milliseconds(said_at)
     try:
         return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     except (TypeError, ValueError) as error:
@@ -200,6 +209,7 @@ def impression(
         expires_at=moment(float(expires_at)) if expires_at else None,
         pinned_at=moment(float(pinned_at)) if pinned_at else None,
         value=held.get("v"),
+        said_at=moment(held["t"]) if "t" in held else None,
     )
 
 

@@ -28,7 +28,7 @@ from impressmem_integrations.errors import (
     StalePlan,
     StoreError,
 )
-from impressmem_integrations.model import Impression
+from impressmem_integrations.model import Impression, Usage
 from impressmem_integrations.settings import LAYOUT_VERSION, Scope
 
 Wire = bytes | str | int | float
@@ -103,7 +103,8 @@ def transact(
         args += (guard.kind, guard.subject, guard.value)
     for operation in operations:
         args += (operation.name, len(operation.args), *operation.args)
-    return Command("transact", (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
+    script = "save" if all(operation.name == "save" for operation in operations) else "transact"
+    return Command(script, (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
 
 
 def _parse_transaction(reply: Sequence[Raw]) -> Transaction:
@@ -129,7 +130,7 @@ def _refusal(parts: Sequence[str]) -> Exception:
                 " or raise max_impressions"
             )
         case "not-found":
-            return NotFound(f"there is no {detail[0]} {detail[1]!r}")
+            return NotFound(detail[0], detail[1])
         case "same":
             return InvalidInput(f"nothing to merge: {detail[0]!r} is source and target")
         case "stale":
@@ -151,7 +152,7 @@ def save_operation(item: Draft) -> Operation:
         (
             wire_name(item.clue),
             wire_filing([item.category], item.labels),
-            encode_record(item.content, item.source, item.value),
+            item.record(),
             int(item.pin),
             expires,
             content_digest(item.content),
@@ -175,7 +176,7 @@ def put_operation(item: Impression, facts: Facts) -> Operation:
                 [name(item.category, "category"), *(name(other, "category") for other in item.also)],
                 [name(label, "label") for label in item.labels],
             ),
-            encode_record(item.content, item.source, item.value),
+            encode_record(item.content, item.source, item.value, item.said_at),
             facts.wire(),
             _ms(item.pinned_at),
             _ms(item.expires_at),
@@ -194,14 +195,19 @@ def merge_names_operation(kind: str, target: Name, sources: Sequence[Name], most
 
 
 def merge_clues_operation(
-    bound: Bound, target: Name, content: str, sources: Sequence[Name], source: str | None
+    bound: Bound,
+    target: Name,
+    content: str,
+    sources: Sequence[Name],
+    source: str | None,
+    said_at: datetime | None = None,
 ) -> Operation:
     """Make one record of several."""
     return Operation(
         "merge-clues",
         (
             wire_name(target),
-            encode_record(content, source, None),
+            encode_record(content, source, None, said_at),
             content_digest(content),
             source_digest(source),
             "",
@@ -219,6 +225,21 @@ def clue_operation(name: str, clue: Name) -> Operation:
 def seen_operation(thread: str, digests: Sequence[str]) -> Operation:
     """Note turns of a thread as distilled."""
     return Operation("seen", (thread, *digests))
+
+
+def failed_operation(thread: str, turn: str) -> Operation:
+    """Count a failure of a turn. The reply holds how often it failed in a row."""
+    return Operation("failed", (thread, turn))
+
+
+def collect_operation(plan_id: str, text: str) -> Operation:
+    """Keep a plan until it is decided on."""
+    return Operation("collect", (plan_id, text))
+
+
+def settle_operation(plan_id: str) -> Operation:
+    """Be done with a collected plan; the transaction is refused where it is not waiting."""
+    return Operation("settle", (plan_id,))
 
 
 def generation_guard(generation: int) -> Guard:
@@ -265,6 +286,31 @@ PURGE_STEP = 1_000
 def purge(bound: Bound, generation: int) -> Command[bool]:
     """Unlink a bounded number of keys of an erased generation. Returns whether more is left."""
     return Command("purge", (keys.meta_key(bound.scope),), (generation, PURGE_STEP), bool)
+
+
+def account(
+    bound: Bound,
+    day: str,
+    *,
+    reserve: int = 0,
+    most: int | None = None,
+    release: int = 0,
+    usage: Usage | None = None,
+    milliseconds: int = 0,
+) -> Command[bool]:
+    """Reserve tokens of a day (False where that would pass `most`), or settle what a call took."""
+    used = usage or Usage()
+    args = (
+        day,
+        reserve,
+        "" if most is None else most,
+        release,
+        used.input_tokens,
+        used.output_tokens,
+        used.calls,
+        milliseconds,
+    )
+    return Command("account", (keys.meta_key(bound.scope),), args, lambda reply: bool(int(reply[0])))
 
 
 def register(scope: Scope, action: str) -> Command[bool]:

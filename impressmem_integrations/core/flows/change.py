@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Literal
 
 from impressmem_integrations.core.bound import Bound
@@ -29,6 +30,7 @@ def save(
     ttl_seconds: float | None = None,
     source: str | None = None,
     value: Any = None,
+    said_at: datetime | None = None,
 ) -> Flow[SaveResult]:
     """Save one impression; the same clue again replaces it whole. One atomic script, one round trip.
 
@@ -42,6 +44,7 @@ def save(
         ttl_seconds: Seconds after which it expires unless pinned; None takes the scope's `ttl_seconds`.
         source: Where it came from, e.g. a turn id.
         value: Any JSON value to keep beside the content.
+        said_at: When it was said, with its zone; None: now.
 
     Returns:
         What became of it, with names that look alike and another clue of equal content, if any.
@@ -62,6 +65,7 @@ def save(
             "ttl_seconds": ttl_seconds,
             "source": source,
             "value": value,
+            "said_at": said_at,
         },
     )
     return (yield from _save_all(bound, [item]))[0]
@@ -73,7 +77,7 @@ def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[Sav
     Args:
         bound: The scope.
         items: Mappings with `clue`, `content`, `category`, `labels` and optionally `pin`, `ttl_seconds`, `source`,
-            `value`.
+            `value`, `said_at`.
 
     Returns:
         One result per item, in order. A bad item is `refused` with its error and stops no other.

@@ -10,12 +10,12 @@ local function append_rows(out, clues, now, enough)
   local bytes = 0
   for from = 1, #clues, CHUNK do
     local part = {unpack(clues, from, math.min(from + CHUNK - 1, #clues))}
-    local records = redis.call('HMGET', prefix .. 'impressions', unpack(part))
-    local filings = redis.call('HMGET', prefix .. 'filing', unpack(part))
-    local facts = redis.call('HMGET', prefix .. 'facts', unpack(part))
-    local pins = redis.call('ZMSCORE', prefix .. 'pins', unpack(part))
-    local expiries = redis.call('ZMSCORE', prefix .. 'expiry', unpack(part))
-    local changes = redis.call('ZMSCORE', prefix .. 'changed', unpack(part))
+    local records = call('HMGET', prefix .. 'impressions', unpack(part))
+    local filings = call('HMGET', prefix .. 'filing', unpack(part))
+    local facts = call('HMGET', prefix .. 'facts', unpack(part))
+    local pins = call('ZMSCORE', prefix .. 'pins', unpack(part))
+    local expiries = call('ZMSCORE', prefix .. 'expiry', unpack(part))
+    local changes = call('ZMSCORE', prefix .. 'changed', unpack(part))
     for i = 1, #part do
       local due = expiries[i] and not pins[i] and tonumber(expiries[i]) <= now
       if records[i] and filings[i] and facts[i] and not due then

@@ -1,4 +1,4 @@
-"""The values that cross the public API: frozen, comparable, without behaviour that touches a server."""
+"""Values of the memory: impressions and what operations on them return."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
-
-Message = dict[str, Any]
-"""One chat message in canonical (OpenAI chat) form: `role`, `content`, and where present `name`, `tool_calls`
-(`{"id", "type": "function", "function": {"name", "arguments": str}}`) and `tool_call_id`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +28,7 @@ class Impression:
         expires_at: When it expires, or None.
         pinned_at: When it was pinned, or None.
         value: Any JSON value that an adapter keeps beside the content, or None.
+        said_at: When it was said, where that is known; else `updated_at` tells.
     """
 
     clue: str
@@ -49,6 +46,7 @@ class Impression:
     expires_at: datetime | None = None
     pinned_at: datetime | None = None
     value: Any = None
+    said_at: datetime | None = None
 
 
 class Named(str):
@@ -241,122 +239,6 @@ class Context:
 
     def __str__(self) -> str:
         return self.text
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One turn of a talk in canonical form.
-
-    Attributes:
-        id: Survives a replay and differs for two equal turns of one thread.
-        messages: The turn: all its user messages and whole tool exchanges.
-        background: The previous assistant answer, or ().
-        at: When it was said, if known.
-        digest: Digest of its canonical messages, without position.
-    """
-
-    id: str
-    messages: tuple[Message, ...]
-    background: tuple[Message, ...] = ()
-    at: datetime | None = None
-    digest: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One tool call read from a model's answer.
-
-    Attributes:
-        name: The tool's name as the model wrote it, without framework prefixes.
-        arguments: The decoded arguments, or None where `error` says why they cannot be used.
-        id: The call's id, or None.
-        error: What is wrong with it, in words for the model.
-    """
-
-    name: str
-    arguments: Mapping[str, Any] | None
-    id: str | None = None
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one or more model calls, as the provider reports them; 0 where it reports none."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    calls: int = 0
-
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens, self.calls + other.calls
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A chat model's answer, whatever it came as.
-
-    Attributes:
-        text: Its text without reasoning.
-        calls: Its tool calls in order, unreadable ones included (with `error`).
-        finish_reason: The provider's word, lower-cased, or None.
-        usage: Tokens, if known.
-    """
-
-    text: str
-    calls: tuple[ToolCall, ...] = ()
-    finish_reason: str | None = None
-    usage: Usage = Usage()
-
-    @property
-    def cut_off(self) -> bool:
-        """Whether the output limit ended the answer."""
-        return self.finish_reason in {"length", "max_tokens", "model_length", "max_output_tokens"}
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A part of a model's answer that was not carried out: which tool or clue, and why."""
-
-    what: str
-    reason: str
-
-
-ReportStatus = Literal[
-    "stored", "nothing_to_store", "already_done", "skipped", "rejected", "model_failed", "cut_off", "store_unavailable"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What one maintenance call did. Silence is never success.
-
-    Attributes:
-        status: One word of `ReportStatus`.
-        saved: Clues that are new.
-        changed: Clues whose record was replaced, pinned or unpinned.
-        merged: Merges that were carried out.
-        refused: Parts of the answer that were not carried out, with the reason.
-        usage: Model calls and their tokens.
-        seconds: Wall-clock time of the call.
-        transaction: The id that `undo` takes; None where nothing was written.
-        turns: Ids of the turns that this call distilled.
-        reason: Why, in one sentence, for every status but `stored`.
-        text: The model's own words, where it used none of the tools.
-    """
-
-    status: ReportStatus
-    saved: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    merged: tuple[MergeResult, ...] = ()
-    refused: tuple[Refusal, ...] = ()
-    usage: Usage = Usage()
-    seconds: float = 0.0
-    transaction: str | None = None
-    turns: tuple[str, ...] = ()
-    reason: str = ""
-    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,34 @@
+-- The operation `put` (import). Needs lib/images.
+-- Can fail: WRONGTYPE, before the first write.
+function operations.put(a)
+  local clue = name_of('clue', a[1])
+  local unit = load(clue)
+  local before = unit.new
+  local facts = read_facts(a[4])
+  local erased = call('ZSCORE', tag_prefix .. 'forgotten',
+    redis.sha1hex(salt .. 'content' .. clue .. UNIT .. facts.digest))
+  local status
+  if erased and tonumber(erased) >= facts.updated then
+    status = 'forgotten'
+  elseif before and read_facts(before.facts).updated > facts.updated then
+    status = 'kept'
+  else
+    if before then
+      facts.seq = read_facts(before.facts).seq
+    elseif facts.seq == 0 then
+      facts.seq = next_seq()
+    end
+    clock = math.max(clock, facts.touched)
+    local image = {record = a[3], filing = filing_of(a[2]), facts = write_facts(facts),
+                   pin = a[5] ~= '' and a[5] or false, expires = a[5] == '' and a[6] ~= '' and a[6] or false,
+                   terms = a[7] ~= '' and a[7] or false}
+    status = not before and 'created' or 'changed'
+    if before and before.record == image.record and before.filing == image.filing and before.facts == image.facts
+        and before.pin == image.pin and before.expires == image.expires then
+      status = 'unchanged'
+    else
+      unit.new, unit.why = image, nil
+    end
+  end
+  return function() return {'put', clue, status} end
+end

@@ -1,0 +1,12 @@
+-- ARGV[1..11] of every script that changes a scope, by name. See transact.lua for their meaning.
+-- Can fail: nothing.
+local now = now_ms()
+local settings = {
+  layout = ARGV[1], max_impressions = tonumber(ARGV[2]), half_life = tonumber(ARGV[3]), ttl = ARGV[4],
+  journal_bytes = tonumber(ARGV[5]), journal_entries = tonumber(ARGV[6]), journal_age = tonumber(ARGV[7]),
+  salt = ARGV[8], source = ARGV[9], reason = ARGV[10], transaction = ARGV[11],
+}
+-- name -> function(arguments) that changes images and returns function(similar, scrubbed) for its reply
+local operations = {}
+-- writes beside the records: {probe = function, write = function}
+local also = {}

@@ -1,0 +1,13 @@
+-- Saves and nothing else: transact.lua with one operation, since a script defines all it has at every call.
+--
+-- KEYS[1]  meta key of the scope
+-- ARGV     as in transact.lua; every operation is a `save`
+-- Reply: as in transact.lua
+-- Can fail: WRONGTYPE, MOVED, ASK, OOM: before the first write.
+--#include lib/scope
+--#include lib/settings
+--#include lib/images
+--#include lib/journal
+--#include lib/commit
+--#include lib/op_save
+--#include lib/run

@@ -1,0 +1,75 @@
+"""Who answers a maintenance flow: the server, the model and the reviewer, in blocking and in asyncio code."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from impressmem_integrations.core.effects import AskModel, Command, Effect
+from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.maintenance.flow import AskReview, Review
+from impressmem_integrations.maintenance.models import aanswering, answering
+from impressmem_integrations.model import Plan
+
+
+def review_kind(review: Any) -> Review:
+    """What a `review` argument asks for.
+
+    Raises:
+        ConfigurationError: It is neither None, `"collect"` nor a callable.
+    """
+    if review is None or review == "collect":
+        return "collect" if review else None
+    if callable(review):
+        return "ask"
+    raise ConfigurationError('review must be a callable or "collect"')
+
+
+def blocking_answers(model: Any, review: Any, send: Callable[[Command[Any]], Any]) -> Callable[[Effect[Any]], Any]:
+    """Answers for `drive`.
+
+    Raises:
+        ConfigurationError: The model or the review cannot be used, or only in asyncio code.
+    """
+    review_kind(review)
+    if inspect.iscoroutinefunction(review):
+        raise ConfigurationError("the review is async: use amaintain, or give a blocking one")
+    ask = answering(model)
+
+    def answer(effect: Effect[Any]) -> Any:
+        if isinstance(effect, AskModel):
+            return answering(effect.model)(effect) if effect.model is not None else ask(effect)
+        if isinstance(effect, AskReview):
+            return _decision(effect.plan, review(effect.plan))
+        assert isinstance(effect, Command)
+        return send(effect)
+
+    return answer
+
+
+def awaited_answers(
+    model: Any, review: Any, send: Callable[[Command[Any]], Awaitable[Any]]
+) -> Callable[[Effect[Any]], Awaitable[Any]]:
+    """Answers for `adrive`; raises like `blocking_answers`."""
+    review_kind(review)
+    ask = aanswering(model)
+
+    async def answer(effect: Effect[Any]) -> Any:
+        if isinstance(effect, AskModel):
+            return await (aanswering(effect.model)(effect) if effect.model is not None else ask(effect))
+        if isinstance(effect, AskReview):
+            decision = review(effect.plan)
+            return _decision(effect.plan, await decision if inspect.isawaitable(decision) else decision)
+        assert isinstance(effect, Command)
+        return await send(effect)
+
+    return answer
+
+
+def _decision(plan: Plan, decision: Any) -> Plan | None:
+    if isinstance(decision, Plan):
+        return decision
+    if isinstance(decision, bool):
+        return plan if decision else None
+    raise ConfigurationError("a review must return the plan, True or False")

@@ -1,0 +1,109 @@
+"""Asking the model: with tools or in JSON, one repair round, within the day's tokens, with a cheaper one behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands import write
+from impressmem_integrations.core.effects import AskModel, Flow, ask
+from impressmem_integrations.errors import ModelError, ToolsUnsupported
+from impressmem_integrations.maintenance import json_mode
+from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.model import Answer, Message, Usage
+from impressmem_integrations.tools.definitions import MAINTENANCE_TOOLS, openai_definition
+from impressmem_integrations.tools.json_repair import UnreadableJson
+
+Mode = Literal["auto", "tools", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer, or None with the reason why nobody was asked; what was used, and notes for the report."""
+
+    answer: Answer | None
+    usage: Usage
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: Settings, now: datetime) -> Flow[Asked]:
+    """Ask the model; where the day's tokens are spent, or it fails, ask the fallback.
+
+    Raises:
+        ModelError: The model failed (in JSON mode also: its answer cannot be read after one repair round), and there
+            is no fallback.
+    """
+    day = now.astimezone(UTC).date().isoformat()
+    reserved = 0
+    if settings.max_tokens_per_day is not None:
+        reserved = _most_tokens(messages, settings)
+        granted = yield from ask(write.account(bound, day, reserve=reserved, most=settings.max_tokens_per_day))
+        if not granted:
+            reason = "the tokens of the day are spent"
+            if settings.fallback is None:
+                return Asked(None, Usage(), f"{reason}; the turn is asked about later")
+            return (yield from _fallback(messages, settings, reason))
+    used: list[Usage] = []
+    try:
+        answer, notes = yield from _ask(messages, mode, used)
+    except ModelError as error:
+        yield from ask(write.account(bound, day, release=reserved, usage=_total(used)))
+        if settings.fallback is None:
+            raise
+        return (yield from _fallback(messages, settings, str(error)))
+    yield from ask(write.account(bound, day, release=reserved, usage=_total(used)))
+    return Asked(answer, _total(used), notes=notes)
+
+
+def _total(used: Sequence[Usage]) -> Usage:
+    total = Usage()
+    for usage in used:
+        total = total + usage
+    return total
+
+
+def _most_tokens(messages: Sequence[Message], settings: Settings) -> int:
+    """A generous bound of what two rounds may take: a token has two bytes at least in practice."""
+    size = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in messages)
+    return size // 2 + settings.answer_tokens
+
+
+def _ask(messages: Sequence[Message], mode: Mode, used: list[Usage]) -> Flow[tuple[Answer, tuple[str, ...]]]:
+    if mode != "json":
+        definitions = [openai_definition(tool) for tool in MAINTENANCE_TOOLS]
+        try:
+            answer = yield from ask(AskModel(messages, definitions))
+        except ToolsUnsupported:
+            if mode == "tools":
+                raise
+        else:
+            used.append(_counted(answer))
+            return answer, ()
+    request = json_mode.described(messages, MAINTENANCE_TOOLS)
+    answer = yield from ask(AskModel(request, None))
+    used.append(_counted(answer))
+    if answer.cut_off:
+        return answer, ()
+    try:
+        return json_mode.read(answer), ()
+    except UnreadableJson as error:
+        again = yield from ask(AskModel(json_mode.corrected(request, answer, error), None))
+        used.append(_counted(again))
+    try:
+        return (again if again.cut_off else json_mode.read(again)), ("the first JSON answer was repaired",)
+    except UnreadableJson as error:
+        raise ModelError(f"the answer is not the JSON that was asked for: {error}") from error
+
+
+def _counted(answer: Answer) -> Usage:
+    return replace(answer.usage, calls=max(1, answer.usage.calls))
+
+
+def _fallback(messages: Sequence[Message], settings: Settings, reason: str) -> Flow[Asked]:
+    definitions = [openai_definition(tool) for tool in MAINTENANCE_TOOLS]
+    answer = yield from ask(AskModel(messages, definitions, model=settings.fallback))
+    return Asked(answer, Usage(), notes=(f"the fallback was asked: {reason}",))

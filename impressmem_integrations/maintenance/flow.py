@@ -1,0 +1,280 @@
+"""The maintenance chain as one flow: cut, gate, ask, plan, review, apply in one transaction, report.
+
+It is written once for blocking and asyncio code and for every framework: whoever drives it answers `AskModel` and
+`AskReview`. A turn counts as distilled in the very transaction that applies its plan, so a crash at any point leaves it
+either undone or done, never half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from impressmem_integrations.core import render
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands import read, write
+from impressmem_integrations.core.effects import Effect, Flow, ask
+from impressmem_integrations.core.flows.change import commit
+from impressmem_integrations.core.text import normal_name
+from impressmem_integrations.errors import InvalidInput, ModelError, StalePlan, StoreUnavailable
+from impressmem_integrations.maintenance import json_mode, prompt
+from impressmem_integrations.maintenance.apply import apply
+from impressmem_integrations.maintenance.asking import Mode, ask_model
+from impressmem_integrations.maintenance.plan import Wish, named_clues, plan_id, steps_of, to_json, wishes
+from impressmem_integrations.maintenance.request import fitted, user_texts
+from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn
+from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
+
+DEFAULT_THREAD = "default"
+_BYTES_PER_UNIT = 3
+_MOST_NAMES = 500
+_STALE_TRIES = 3
+_MOST_WAITING = 100
+
+Review = Literal["collect", "ask"] | None
+"""What happens to a plan: applied at once (None), shown to a reviewer (`ask`), or kept for later (`collect`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskReview(Effect[Plan | None]):
+    """Show a plan to a reviewer: the plan to apply (the same, or with fewer steps), or None to reject it."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What stays the same during one call."""
+
+    bound: Bound
+    thread: str
+    mode: Mode
+    settings: Settings
+    review: Review
+    flush: bool
+
+
+def maintain(
+    bound: Bound,
+    messages: Iterable[Any],
+    *,
+    thread_id: str | None = None,
+    mode: Mode = "auto",
+    review: Review = None,
+    at: datetime | None = None,
+    flush: bool = False,
+    settings: Settings | None = None,
+) -> Flow[Report]:
+    """Distil the turns of a history that were not distilled yet, in requests of bounded size, oldest first.
+
+    The driver counts the seconds and answers `AskModel` and `AskReview`. A failing model or server is a status.
+
+    Raises:
+        InvalidInput: A message cannot be read, or `at` has no zone.
+    """
+    if at is not None and at.tzinfo is None:
+        raise InvalidInput("at needs a zone, e.g. datetime.now(timezone.utc)")
+    if mode not in ("auto", "tools", "json"):
+        raise InvalidInput('mode must be "auto", "tools" or "json"')
+    turns = cut_turns(messages, at=at)
+    if not turns:
+        return Report("skipped", reason="the messages hold no turn of a user")
+    job = _Job(bound, thread_id or DEFAULT_THREAD, mode, settings or Settings(), review, flush)
+    done: list[Report] = []
+    stale = 0
+    while True:
+        try:
+            report = yield from _next_group(job, turns)
+        except StalePlan as changed:
+            stale += 1
+            if stale == _STALE_TRIES:
+                reason = "stale: memory kept changing while the model answered"
+                done.append(Report("rejected", refused=(Refusal(", ".join(changed.clues), reason),), reason=reason))
+                break
+            continue
+        except StoreUnavailable as error:
+            done.append(Report("store_unavailable", reason=str(error)))
+            break
+        if report is None:
+            break
+        done.append(report)
+        if not report.turns and not report.given_up:
+            break
+    return _combined(done) if done else Report("already_done", reason="every turn was distilled before")
+
+
+def _combined(reports: Sequence[Report]) -> Report:
+    """One report of several groups; the status of the last one that is not success, else the best."""
+    if len(reports) == 1:
+        return reports[0]
+    order = ("stored", "nothing_to_store", "skipped")
+    failed = [report for report in reports if report.status not in order]
+    best = failed[-1] if failed else min(reports, key=lambda report: order.index(report.status))
+    usage = reports[0].usage
+    for report in reports[1:]:
+        usage = usage + report.usage
+    return replace(
+        best,
+        saved=tuple(dict.fromkeys(clue for report in reports for clue in report.saved)),
+        changed=tuple(dict.fromkeys(clue for report in reports for clue in report.changed)),
+        merged=tuple(merge for report in reports for merge in report.merged),
+        refused=tuple(refusal for report in reports for refusal in report.refused),
+        usage=usage,
+        turns=tuple(turn for report in reports for turn in report.turns),
+        warnings=tuple(warning for report in reports for warning in report.warnings),
+        given_up=tuple(turn for report in reports for turn in report.given_up),
+    )
+
+
+def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
+    """Distil the oldest turns not distilled yet, as many as fit one request. None when none is left."""
+    seen = yield from ask(read.seen(job.bound, job.thread))
+    old = align([digest_of(turn) for turn in seen.turns], [turn.digest for turn in turns], trimmed=seen.trimmed)
+    ids = next_ids(seen.turns, [turn.digest for turn in turns[old:]])
+    new = [replace(turn, id=turn_id) for turn, turn_id in zip(turns[old:], ids, strict=True)]
+    if not new:
+        return None
+    settings = job.settings
+    talking = [turn for turn in new if settings.worth_asking(user_texts(turn))]
+    guards = [write.seen_guard(job.thread, seen.count)]
+    if not talking:
+        return (yield from _wait(job, new, guards, "no turn says anything to keep"))
+    if len(talking) < settings.batch_turns and not job.flush:
+        return (yield from _wait(job, new, guards, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
+    alone = new[0].id == seen.failed
+    group, texts, left_out = _group(job, new, seen.now, alone=alone)
+    noted = write.seen_operation(job.thread, [turn.id for turn in group])
+    if not texts:
+        yield from commit(job.bound, [noted], guards=guards)
+        return Report("skipped", reason="too long for a request", warnings=left_out, turns=_ids(group))
+    try:
+        report = yield from _distil(job, group, texts, seen, guards, noted)
+    except ModelError as error:
+        report = yield from _failed(job, group, str(error), guards)
+    return replace(report, warnings=(*left_out, *report.warnings))
+
+
+def _wait(job: _Job, new: Sequence[Turn], guards: Sequence[write.Guard], reason: str) -> Flow[Report]:
+    """Leave turns for a later call, so that the next request covers them; too many are let go."""
+    surplus = new[:-_MOST_WAITING]
+    if surplus:
+        yield from commit(job.bound, [write.seen_operation(job.thread, _ids(surplus))], guards=guards)
+    return Report("skipped", reason=reason)
+
+
+def _ids(turns: Sequence[Turn]) -> tuple[str, ...]:
+    return tuple(turn.id for turn in turns)
+
+
+def _group(
+    job: _Job, new: Sequence[Turn], now: datetime, *, alone: bool
+) -> tuple[list[Turn], list[str], tuple[str, ...]]:
+    """The oldest turns that fit one request, their texts, and what was left out of them."""
+    budget, count = job.settings.request_budget_units, job.bound.count_units
+    group: list[Turn] = []
+    texts: list[str] = []
+    left_out: list[str] = []
+    for turn in new:
+        text, missing = fitted(turn, turn.at or now, budget, count, tool_results=job.settings.tool_results)
+        if group and sum(map(count, texts)) + count(text) > budget:
+            break
+        group.append(turn)
+        texts += [text] if text and user_texts(turn) else []
+        left_out += missing
+        if alone:
+            break
+    return group, texts, tuple(left_out)
+
+
+def _failed(job: _Job, group: Sequence[Turn], reason: str, guards: Sequence[write.Guard]) -> Flow[Report]:
+    """Count the failure of the oldest turn; give it up when it failed too often, so that later ones get their turn."""
+    first = group[0]
+    done = yield from commit(job.bound, [write.failed_operation(job.thread, first.id)], guards=guards)
+    if int(done.replies[0][1]) < job.settings.max_tries:
+        return Report("model_failed", reason=reason)
+    yield from commit(job.bound, [write.seen_operation(job.thread, [first.id])], guards=guards)
+    return Report(
+        "model_failed", reason=f"{reason} (given up after {job.settings.max_tries} tries)", given_up=(first.id,)
+    )
+
+
+def _distil(
+    job: _Job,
+    group: Sequence[Turn],
+    texts: Sequence[str],
+    seen: read.Seen,
+    guards: Sequence[write.Guard],
+    noted: write.Operation,
+) -> Flow[Report]:
+    bound, settings = job.bound, job.settings
+    material = yield from ask(
+        read.context(bound, 2 * settings.memory_budget_units * _BYTES_PER_UNIT + 4096, _MOST_NAMES)
+    )
+    shown = {normal_name(item.clue, "clue").key: item.seq for item in (*material.pinned, *material.others)}
+    memory = render.context(material, settings.memory_budget_units, bound.count_units).text
+    messages = prompt.request(settings.instructions, memory, texts)
+    asked = yield from ask_model(bound, messages, job.mode, settings, seen.now)
+    answer, usage = asked.answer, asked.usage
+    if answer is None:
+        return Report("skipped", reason=asked.reason, usage=usage)
+    if answer.cut_off:
+        return Report("cut_off", reason="the output limit ended the answer; nothing of it was applied", usage=usage)
+    found, refused, warnings = wishes(answer, bound)
+    if not found and refused:
+        reason = "no call can be carried out"
+        return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text)
+    now = yield from _records(bound, found)
+    stale = [clue for key, clue in _keys(found) if shown.get(key, 0) and shown[key] != _seq(now.get(key))]
+    if stale:
+        raise StalePlan(f"{stale[0]!r} changed while the model answered", tuple(stale))
+    steps = tuple(steps_of(found, now))
+    plan = Plan(plan_id(_ids(group), steps), job.thread, _ids(group), steps, seen.generation, group[-1].at)
+    report = yield from _decided(job, plan, guards, noted)
+    if report.status == "nothing_to_store":
+        report = replace(report, reason=report.reason or _why_nothing(answer), text=answer.text)
+    turns = _ids(group) if report.status != "rejected" else ()
+    return replace(
+        report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=(*asked.notes, *warnings)
+    )
+
+
+def _keys(found: Sequence[Wish]) -> list[tuple[str, str]]:
+    return [(normal_name(clue, "clue").key, clue) for clue in named_clues(found)]
+
+
+def _seq(item: Impression | None) -> int:
+    return item.seq if item else 0
+
+
+def _records(bound: Bound, found: Sequence[Wish]) -> Flow[dict[str, Impression]]:
+    names = [normal_name(clue, "clue") for clue in named_clues(found)]
+    if not names:
+        return {}
+    items = yield from ask(read.get(bound, names))
+    return {normal_name(item.clue, "clue").key: item for item in items}
+
+
+def _decided(job: _Job, plan: Plan, guards: Sequence[write.Guard], noted: write.Operation) -> Flow[Report]:
+    """Collect the plan, have it reviewed, or apply it as it is; the turns are noted in the same transaction."""
+    if plan.steps and job.review == "collect":
+        kept = write.collect_operation(plan.id, to_json(plan))
+        yield from commit(job.bound, [kept, noted], guards=[write.generation_guard(plan.generation), *guards])
+        return Report("skipped", reason="the plan waits for a decision: plans(), apply(), reject()", plan=plan.id)
+    if plan.steps and job.review == "ask":
+        decision = yield from ask(AskReview(plan))
+        if decision is None:
+            yield from commit(job.bound, [noted], guards=guards)
+            return Report("nothing_to_store", reason="the review rejected the plan")
+        plan = decision
+    return (yield from apply(job.bound, plan, guards, [noted]))
+
+
+def _why_nothing(answer: Answer) -> str:
+    if json_mode.says_nothing(answer.text):
+        return "the model found nothing to keep"
+    if answer.text.strip():
+        return "the model answered in words and used no tool"
+    return "the model answered nothing and used no tool"

@@ -1,0 +1,49 @@
+"""How maintenance asks and what it may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.maintenance.gate import worth_asking
+from impressmem_integrations.maintenance.prompt import INSTRUCTIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How maintenance asks and what it may cost.
+
+    Attributes:
+        instructions: The system prompt; what is remembered is put after it.
+        memory_budget_units: Units of memory shown to the model.
+        request_budget_units: Units of quoted turns in one request; more turns go into further requests.
+        tool_results: Show the model what tools returned (marked untrusted) instead of a marker.
+        batch_turns: Ask only when so many turns wait; `flush=True` asks for fewer.
+        worth_asking: Whether the user's words of one turn may hold anything to keep; turns without wait unasked.
+        max_tokens_per_day: Tokens of one scope and (UTC) day; None for no bound. Never passed, also by many writers.
+        answer_tokens: Tokens reserved for one answer under that bound.
+        fallback: A model asked when the bound is reached or the model fails, e.g. the rule distiller; None: later.
+        max_tries: Calls of `maintain` in which one turn may fail before it is given up.
+    """
+
+    instructions: str = INSTRUCTIONS
+    memory_budget_units: int = 4_000
+    request_budget_units: int = 12_000
+    tool_results: bool = False
+    batch_turns: int = 1
+    worth_asking: Callable[[Sequence[str]], bool] = worth_asking
+    max_tokens_per_day: int | None = None
+    answer_tokens: int = 1_024
+    fallback: Any = None
+    max_tries: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("memory_budget_units", "request_budget_units", "batch_turns", "answer_tokens", "max_tries"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")
+        most = self.max_tokens_per_day
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
+            raise ConfigurationError(f"max_tokens_per_day must be a whole number of at least 0 or None, not {most!r}")
