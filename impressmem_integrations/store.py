@@ -13,6 +13,7 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
+from impressmem_integrations import transfer
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
@@ -272,6 +273,10 @@ class ImpressionStore:
     acheck = awaited(keep.check)
     repair = blocking(keep.repair)
     arepair = awaited(keep.repair)
+    export_jsonl = transfer.export_jsonl
+    aexport_jsonl = transfer.aexport_jsonl
+    import_jsonl = transfer.import_jsonl
+    aimport_jsonl = transfer.aimport_jsonl
     impressions = listed(recollect.impressions)
     aimpressions = listed(recollect.impressions, "a")
     categories = listed(recollect.categories)

@@ -31,7 +31,7 @@ WITHDRAWN_KEPT = 1_000
 SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
-    **dict.fromkeys((*_TRUTH, "terms", "hints", "spelling"), "hash"),
+    **dict.fromkeys((*_TRUTH, "terms", "hints", "spelling", "plans"), "hash"),
     **dict.fromkeys(("categories", "labels", "clues", "created", "changed", "withdrawn", "pins"), "zset"),
     **dict.fromkeys(("strength", "expiry"), "zset"),
     "journal": "stream",
@@ -155,7 +155,7 @@ class _Audit:
                     self.check_kind(name, kind, self._kind(generation[2]))
                 elif not _RESERVED.fullmatch(generation[2]):
                     self.report(name, "", "is no key of this package", Write("UNLINK", name))
-            elif name == "meta":
+            elif name in ("meta", "usage", "failures"):
                 self.check_kind(name, kind, "hash")
             elif name in ("forgotten", "threads") or name.startswith("seen:"):
                 self.check_kind(name, kind, "zset")

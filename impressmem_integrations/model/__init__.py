@@ -3,6 +3,7 @@
 from impressmem_integrations.model.memory import (
     Context,
     ForgetCertificate,
+    ImportResult,
     Impression,
     JournalEntry,
     MergeResult,
@@ -32,6 +33,7 @@ __all__ = [
     "Answer",
     "Context",
     "ForgetCertificate",
+    "ImportResult",
     "Impression",
     "JournalEntry",
     "MergeResult",
