@@ -273,7 +273,7 @@ local function make_room()
 end
 
 local function write_meta()
-  if meta[2] then
+  if meta[2] and meta[6] then  -- an erasure of an empty scope notes no half-life
     call('HSET', meta_key, 'seq', whole(seq), 'clock', whole(clock), 'journal_bytes', whole(journal_bytes),
       'max_impressions', settings.max_impressions)
   else
