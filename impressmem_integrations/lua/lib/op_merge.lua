@@ -15,19 +15,19 @@ end
 operations['merge-names'] = function(a)
   local kind, most = a[1], tonumber(a[3])
   local target = existing(kind, a[2])
-  local sources, members, seen, total = {}, {}, {}, 0
+  local sources, members, seen, left = {}, {}, {}, 0
   for i = 4, #a do
     local source = existing(kind, a[i])
     if source ~= target and not seen[source] then
       seen[source] = true
       sources[#sources + 1] = source
-      total = total + call('ZCARD', prefix .. index_of[kind] .. source)
     end
   end
   if #sources == 0 then fail('same', target) end
   local taken = {}
   for _, source in ipairs(sources) do
     local room = most - #members
+    left = left + math.max(0, call('ZCARD', prefix .. index_of[kind] .. source) - room)  -- one may be under several
     if room > 0 then
       for _, clue in ipairs(call('ZRANGE', prefix .. index_of[kind] .. source, 0, room - 1)) do
         if not taken[clue] then
@@ -80,7 +80,7 @@ operations['merge-names'] = function(a)
   table.sort(moved, function(x, y) return x[1] < y[1] end)
   for i, pair in ipairs(moved) do moved[i] = pair[2] end
   return function()
-    return {'merge-names', target, sources, moved, whole(labels_moved), whole(math.max(0, total - #members))}
+    return {'merge-names', target, sources, moved, whole(labels_moved), whole(left)}
   end
 end
 
