@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from impressmem_integrations.core.audit_turns import check_snapshots, check_turns
 from impressmem_integrations.core.commands.keep import Write
 from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, source_digest
 from impressmem_integrations.core.text import loose
@@ -32,12 +33,13 @@ SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
     **dict.fromkeys((*_TRUTH, "terms", "hints", "spelling", "plans"), "hash"),
+    **dict.fromkeys(("turns", "turn-terms", "turn-places"), "hash"),
     **dict.fromkeys(("categories", "labels", "clues", "created", "changed", "withdrawn", "pins"), "zset"),
-    **dict.fromkeys(("strength", "expiry"), "zset"),
+    **dict.fromkeys(("strength", "expiry", "snapshots"), "zset"),
     "journal": "stream",
 }
-_FAMILIES = ("category:", "label:", "links:", "term:")
-_RESERVED = re.compile(r"turns|vectors|(turn-term|name-term|snapshot):.*", re.DOTALL)
+_FAMILIES = ("category:", "label:", "links:", "term:", "turn-term:", "snapshot:")
+_RESERVED = re.compile(r"vectors|name-term:.*", re.DOTALL)
 _GENERATION = re.compile(r"([0-9]{1,15}):(.+)", re.DOTALL)
 _KINDS = {"clue": "clues", "category": "categories", "label": "labels"}
 
@@ -123,7 +125,7 @@ class _Audit:
         return self.dump.tables.get(self.key(name), {})
 
     def _kind(self, name: str) -> str:
-        return _FIXED.get(name, "zset")
+        return "hash" if name.startswith("snapshot:") else _FIXED.get(name, "zset")
 
     def report(self, key: str, member: str, message: str, *writes: Write) -> None:
         self.found.append(Finding(Problem(_readable(key), _readable(member), message), writes))
@@ -139,6 +141,8 @@ class _Audit:
         self.check_hints()
         self.check_meta()
         self.check_threads()
+        check_turns(self)
+        check_snapshots(self)
         return self.found
 
     # --- keys -----------------------------------------------------------------------------------------------------
@@ -233,7 +237,7 @@ class _Audit:
         half_life = float(self.meta.get("half_life") or half_life_ms(None))
         for name in ("clues", "created", "strength", "categories", "labels"):
             tables[name] = {}
-        for name in self.names("category:", "label:", "links:", "term:"):
+        for name in self.names("category:", "label:", "links:", "term:", "turn-term:"):
             tables[name] = {}
         for clue, record in self.records.items():
             touched = float(record.facts.touched)
@@ -251,11 +255,15 @@ class _Audit:
                     if one != other:
                         counts = tables["links:" + one]
                         counts[other] = counts.get(other, 0.0) + 1
-        for clue, text in self.table("terms").items():
-            parts = text.split(UNIT)[1:]
-            if clue in self.records:
-                for term, weight in zip(parts[::2], parts[1::2], strict=False):
-                    tables["term:" + term][clue] = float(weight)
+        for held, family, owners in (
+            ("terms", "term:", self.records),
+            ("turn-terms", "turn-term:", self.table("turns")),
+        ):
+            for owner, text in self.table(held).items():
+                parts = text.split(UNIT)[1:]
+                if owner in owners:
+                    for term, weight in zip(parts[::2], parts[1::2], strict=False):
+                        tables[family + term][owner] = float(weight)
         return tables
 
     def names(self, *families: str) -> Iterable[str]:

@@ -9,12 +9,14 @@
 --            generation '' n      the scope was not erased since
 --            record clue seq      the record's last change is still seq (0: there is none)
 --            seen thread n        the thread's count of distilled turns is still n
+--            plan id ''           the collected plan still waits
 -- then per operation: name, number of arguments, arguments; names are "<folded>" or "<folded>RECORD<spelling>"
 --            save clue filing record pin(0|1) lifetime-in-ms-or-'' digest origin terms
 --            put clue filing record facts pinned-at-or-'' expires-or-'' terms      (import; seq 0: assigned here)
 --            merge-names kind target most source...        merge-clues target record digest origin terms most-labels source...
 --            pin clue   unpin clue   confirm clue   forget clue   seen thread turn...
 --            failed thread turn   collect id plan   settle id
+--            remember turn most bytes oldest-ms value terms [value terms...]
 --
 -- Reply: {'ok', transaction or '', now, generation, evicted, expired, one reply per operation}
 --     or {'!', code, detail...} with nothing written:
@@ -23,11 +25,13 @@
 --#include lib/scope
 --#include lib/settings
 --#include lib/images
+--#include lib/plan
 --#include lib/journal
 --#include lib/commit
 --#include lib/op_save
 --#include lib/op_put
 --#include lib/op_merge
+--#include lib/op_remember
 --#include lib/op_record
 --#include lib/op_seen
 --#include lib/op_plan

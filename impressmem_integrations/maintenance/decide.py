@@ -24,7 +24,7 @@ def apply(bound: Bound, plan: Plan) -> Flow[Report]:
         StalePlan: A record that it was made from changed since; the plan goes on waiting.
         NotFound: It is not waiting (any more).
     """
-    return (yield from apply_plan(bound, plan, extra=[write.settle_operation(plan.id)]))
+    return (yield from apply_plan(bound, plan, [write.plan_guard(plan.id)], [write.settle_operation(plan.id)]))
 
 
 def reject(bound: Bound, plan: Plan) -> Flow[None]:
@@ -33,4 +33,4 @@ def reject(bound: Bound, plan: Plan) -> Flow[None]:
     Raises:
         NotFound: It is not waiting (any more).
     """
-    yield from commit(bound, [write.settle_operation(plan.id)])
+    yield from commit(bound, [write.settle_operation(plan.id)], guards=[write.plan_guard(plan.id)])

@@ -15,6 +15,7 @@ from impressmem_integrations.model.memory import (
     Recall,
     SaveResult,
     Stats,
+    common_prefix,
 )
 from impressmem_integrations.model.talk import (
     Answer,
@@ -54,4 +55,5 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Usage",
+    "common_prefix",
 ]

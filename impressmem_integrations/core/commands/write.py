@@ -238,7 +238,7 @@ def collect_operation(plan_id: str, text: str) -> Operation:
 
 
 def settle_operation(plan_id: str) -> Operation:
-    """Be done with a collected plan; the transaction is refused where it is not waiting."""
+    """Be done with a collected plan; goes with `plan_guard`."""
     return Operation("settle", (plan_id,))
 
 
@@ -250,6 +250,11 @@ def generation_guard(generation: int) -> Guard:
 def record_guard(clue: Name, seq: int) -> Guard:
     """The record did not change since; 0 means there is none."""
     return Guard("record", wire_name(clue), str(seq))
+
+
+def plan_guard(plan_id: str) -> Guard:
+    """The collected plan still waits."""
+    return Guard("plan", plan_id, "")
 
 
 def seen_guard(thread: str, count: int) -> Guard:

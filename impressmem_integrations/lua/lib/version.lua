@@ -8,14 +8,16 @@ local function kind_of(key)
   return redis.call('TYPE', key).ok
 end
 
--- "<layout> <generation> <seq> <clock> <journal bytes> <pending purges> <threads>", '-' for what is not there.
+-- "<layout> <generation> <seq> <clock> <journal bytes> <pending purges> <next turn> <bytes of turns> <threads>", with
+-- '-' for what is not there.
 local function version()
-  local fields = {false, false, false, false, false, false}
+  local fields = {false, false, false, false, false, false, false, false}
   if kind_of(meta_key) == 'hash' then
-    fields = redis.call('HMGET', meta_key, 'layout', 'generation', 'seq', 'clock', 'journal_bytes', 'purge')
+    fields = redis.call('HMGET', meta_key, 'layout', 'generation', 'seq', 'clock', 'journal_bytes', 'purge',
+      'turn_next', 'turn_bytes')
   end
-  for i = 1, 6 do fields[i] = fields[i] or '-' end
+  for i = 1, 8 do fields[i] = fields[i] or '-' end
   local threads = tag_prefix .. 'threads'
-  fields[7] = kind_of(threads) == 'zset' and redis.call('ZCARD', threads) or '-'
+  fields[9] = kind_of(threads) == 'zset' and redis.call('ZCARD', threads) or '-'
   return table.concat(fields, ' ')
 end

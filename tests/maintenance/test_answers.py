@@ -1,0 +1,308 @@
+"""What becomes of a model's answer: outcomes, plans, review, JSON mode."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from impressmem_integrations import errors
+from impressmem_integrations.maintenance.distiller import RuleDistiller
+from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.model import Plan
+from tests.scripted import Scripted, call, calls, impression, merge, said, save
+
+TURN = said("I live in Oslo")
+HOME = impression("HOME", "lives in Oslo", category="Home", labels=["City"])
+
+
+def test_a_save_is_stored_with_its_turn_as_source(alice):
+    report = alice.maintain(TURN, Scripted(save(HOME)))
+    assert (report.status, report.saved, report.changed) == ("stored", ("HOME",), ())
+    assert report.transaction
+    assert report.usage.calls == 1
+    assert report.seconds > 0
+    item = alice.get("HOME")
+    assert (item.content, item.category, item.labels) == ("lives in Oslo", "Home", ("City",))
+    assert (item.source,) == report.turns
+
+
+def test_tc_18_failure_is_not_nothing_to_save(alice):
+    model = Scripted(RuntimeError("rate limit"), TimeoutError("slow"), "I have nothing for you, sorry.", "IGNORE")
+    failed, slow, prose = (alice.maintain(TURN, model) for _ in range(3))
+    assert [failed.status, slow.status] == ["model_failed", "model_failed"]
+    assert "rate limit" in failed.reason
+    assert (prose.status, prose.text) == ("nothing_to_store", "I have nothing for you, sorry.")
+    assert "in words" in prose.reason
+    ignored = alice.maintain(said("I like tea"), model)
+    assert (ignored.status, ignored.reason) == ("nothing_to_store", "the model found nothing to keep")
+
+
+def test_mq_28_a_turn_that_always_fails_is_given_up_and_later_ones_are_stored(alice):
+    def answer(messages):
+        asked = messages[-1]["content"]
+        if "turn 3" in asked:
+            raise RuntimeError("always")
+        n = next(n for n in (1, 2, 4, 5, 6) if f"turn {n}" in asked)
+        return save(impression(f"T{n}", f"turn {n}"))
+
+    history = []
+    reports = []
+    for n in range(1, 7):
+        history += said(f"This is turn {n}")
+        reports.append(alice.maintain(history, Scripted(*[answer] * 10)))
+    assert reports[2].status == "model_failed"
+    given_up = [report for report in reports if report.given_up]
+    assert len(given_up) == 1
+    assert "given up" in given_up[0].reason
+    assert {item.clue for item in alice.impressions()} >= {"T1", "T2", "T6"}
+    assert alice.maintain(history, Scripted()).status == "already_done"
+
+
+def test_a_cut_off_answer_applies_nothing_and_the_turn_is_asked_about_again(alice):
+    cut = calls(call("save_impressions", '{"impressions": [{"clue": "HOME", "con'), finish_reason="length")
+    report = alice.maintain(TURN, Scripted(cut))
+    assert (report.status, report.saved) == ("cut_off", ())
+    assert alice.maintain(TURN, Scripted(save(HOME))).saved == ("HOME",)
+
+
+def test_bad_calls_do_not_stop_good_ones(alice):
+    answer = calls(
+        call("delete_everything", {}, "1"),
+        call("save_impressions", {"impressions": [HOME, {"clue": "X"}]}, "2"),
+        call("functions.save_impressions", "{broken", "3"),
+    )
+    report = alice.maintain(TURN, Scripted(answer))
+    assert report.saved == ("HOME",)
+    assert len(report.refused) == 3
+    assert any("save_impressions, organize_impressions" in refusal.reason for refusal in report.refused)
+
+
+def test_an_answer_with_bad_calls_only_is_rejected_and_the_turn_kept(alice):
+    report = alice.maintain(TURN, Scripted(calls(call("save_impressions", "{broken"))))
+    assert (report.status, report.turns) == ("rejected", ())
+    assert alice.maintain(TURN, Scripted(save(HOME))).status == "stored"
+
+
+def test_mq_15_merges_that_make_no_sense_are_refused_with_the_reason(alice):
+    alice.save("A", "one", category="C", labels=["x"])
+    alice.save("B", "two", category="C", labels=["y"])
+    answer = calls(
+        merge("clue", ["NOWHERE"], "A", new_content="n"),
+        merge("clue", ["A"], "NOWHERE", new_content="n"),
+        merge("label", ["x"], "x"),
+        merge("label", ["x"], "y", is_confirm=False),
+        merge("label", ["x"], "y"),
+    )
+    report = alice.maintain(TURN, Scripted(answer))
+    assert [result.target for result in report.merged] == ["y"]
+    assert len(report.refused) == 4
+    assert alice.get("A").content == "one"
+
+
+def test_tc_20_several_calls_in_one_answer_run_in_their_order(alice):
+    alice.save("A", "cat", category="C", labels=["x"])
+    alice.save("B", "dog", category="C", labels=["y"])
+    first = calls(
+        merge("clue", ["A"], "B", new_content="cat and dog"),
+        *save(impression("B", "cat, dog and hamster"), impression("N", "one"), impression("N", "two"))["tool_calls"],
+    )
+    report = alice.maintain(TURN, Scripted(first))
+    assert alice.get("B").content == "cat, dog and hamster"
+    assert alice.get("N").content == "two"
+    assert alice.get("A") is None
+    assert report.saved == ("N",)
+    second = calls(
+        *save(impression("NEW", "fresh"))["tool_calls"], merge("clue", ["NEW"], "B", new_content="all of it, fresh")
+    )
+    alice.maintain(said("and I got a boat"), Scripted(second))
+    assert alice.get("B").content == "all of it, fresh"
+
+
+def test_a_call_in_prose_is_never_run(alice):
+    text = 'You could call {"name": "save_impressions", "arguments": {"impressions": [' + json.dumps(HOME) + "]}} here."
+    for mode in ("tools", "json", "auto"):
+        report = alice.maintain(TURN, Scripted(text, text), mode=mode, thread_id=mode)
+        assert report.saved == ()
+    assert alice.get("HOME") is None
+
+
+def test_json_mode_describes_the_tools_and_reads_the_whole_answer(alice):
+    answer = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
+    for n, text in enumerate([answer, f"```json\n{answer}\n```"]):
+        model = Scripted(text)
+        report = alice.maintain(TURN, model, mode="json", thread_id=str(n))
+        assert report.status in ("stored", "nothing_to_store")
+        assert model.tools == [None]
+        assert "save_impressions" in model.requests[0][0]["content"]
+    assert alice.get("HOME").content == "lives in Oslo"
+
+
+def test_json_mode_has_one_repair_round_that_shows_what_was_wrong(alice):
+    answer = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
+    model = Scripted("Sure! " + answer, answer)
+    report = alice.maintain(TURN, model, mode="json")
+    assert (report.status, report.usage.calls) == ("stored", 2)
+    assert "one JSON value" in model.asked
+    assert "| Sure!" in model.asked
+    worse = Scripted("Sure!", "I cannot.")
+    failed = alice.maintain(said("more facts"), worse, mode="json")
+    assert failed.status == "model_failed"
+    assert len(worse.requests) == 2
+
+
+def test_tc_14_auto_falls_back_to_json_where_the_model_takes_no_tools(alice):
+    answer = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
+    refuses = errors.ToolsUnsupported("model small takes no tools")
+    assert alice.maintain(TURN, Scripted(refuses, answer)).saved == ("HOME",)
+    report = alice.maintain(said("more facts"), Scripted(refuses), mode="tools")
+    assert report.status == "model_failed"
+    assert "model small" in report.reason
+
+
+def test_review_sees_the_plan_and_may_drop_steps(alice):
+    alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
+    seen = []
+
+    def review(plan: Plan) -> Plan:
+        seen.append(plan)
+        return Plan(plan.id, plan.thread, plan.turns, plan.steps[:1], plan.generation, plan.said_at)
+
+    report = alice.maintain(TURN, Scripted(save(HOME, impression("CAT", "a cat"))), review=review)
+    assert [step.kind for step in seen[0].steps] == ["change", "add"]
+    assert (report.changed, report.saved) == (("HOME",), ())
+    assert (
+        alice.maintain(said("and I got a boat"), Scripted(save(HOME)), review=lambda _: False).status
+        == "nothing_to_store"
+    )
+
+
+def test_plan_kinds(alice):
+    alice.save("SAME", "as it is", category="General", labels=["Note"])
+    alice.save("PINME", "as it is", category="General", labels=["Note"])
+    alice.save("UNPINME", "as it is", category="General", labels=["Note"], pin=True)
+    answer = save(
+        impression("SAME", "as it is"), impression("PINME", "as it is", pin=True), impression("UNPINME", "as it is")
+    )
+    kinds = []
+    alice.maintain(TURN, Scripted(answer), review=lambda plan: kinds.extend(s.kind for s in plan.steps) or True)
+    assert kinds == ["nothing", "pin", "unpin"]
+    assert alice.get("PINME").pin
+    assert not alice.get("UNPINME").pin
+
+
+def test_a_collected_plan_waits_and_is_applied_once(alice):
+    report = alice.maintain(TURN, Scripted(save(HOME)), review="collect")
+    assert (report.status, alice.get("HOME")) == ("skipped", None)
+    (plan,) = alice.plans()
+    assert plan.id == report.plan
+    assert alice.maintain(TURN, Scripted(save(HOME))).status == "already_done"
+    assert alice.apply(plan).saved == ("HOME",)
+    assert alice.plans() == []
+    with pytest.raises(errors.NotFound):
+        alice.apply(plan)
+
+
+def test_a_rejected_plan_is_gone_and_its_turn_done(alice):
+    alice.maintain(TURN, Scripted(save(HOME)), review="collect")
+    (plan,) = alice.plans()
+    alice.reject(plan)
+    assert alice.plans() == []
+    assert alice.maintain(TURN, Scripted(save(HOME))).status == "already_done"
+
+
+@pytest.mark.parametrize("change", ["refiled", "pinned", "forgotten", "merged", "saved", "erased"])
+def test_a_stale_plan_is_refused_whole(alice, change):
+    alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
+    alice.save("OTHER", "other", category="Other", labels=["City"])
+    alice.maintain(TURN, Scripted(save(HOME, impression("CAT", "a cat"))), review="collect")
+    (plan,) = alice.plans()
+    match change:
+        case "refiled":
+            alice.merge_categories("Home", "Other")
+        case "pinned":
+            alice.pin("HOME")
+        case "forgotten":
+            alice.forget("HOME")
+        case "merged":
+            alice.merge_clues(["HOME"], "OTHER", "other in Rome")
+        case "saved":
+            alice.save("HOME", "lives in Bergen", category="Home", labels=["City"])
+        case "erased":
+            alice.forget_everything()
+    with pytest.raises((errors.StalePlan, errors.NotFound)):
+        alice.apply(plan)
+    assert alice.get("CAT") is None
+
+
+def test_a_change_while_the_model_answers_is_asked_about_again(alice):
+    alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
+
+    def meanwhile(_):
+        alice.save("HOME", "lives in Paris", category="Home", labels=["City"])
+        return save(HOME)
+
+    model = Scripted(meanwhile, save(HOME))
+    report = alice.maintain(TURN, model)
+    assert report.changed == ("HOME",)
+    assert "Paris" in model.requests[1][0]["content"]
+    always = Scripted(
+        *[lambda _: (alice.pin("HOME") if not alice.get("HOME").pin else alice.unpin("HOME")) and save(HOME)] * 9
+    )
+    stubborn = alice.maintain(said("again I live in Oslo"), always)
+    assert (stubborn.status, len(always.requests)) == ("rejected", 3)
+    assert "stale" in stubborn.reason
+
+
+def test_mq_23_turns_that_carry_nothing_cost_no_call_and_are_covered_later(alice):
+    history = []
+    for word in ("ok", "thanks", "👍", "好的", "yes!", "great, thanks", "ok", "hm", "cool", "谢谢"):
+        history += said(word)
+        model = Scripted()
+        assert alice.maintain(history, model).status == "skipped"
+        assert model.requests == []
+    history += said("by the way I'm vegan")
+    report = alice.maintain(history, model)
+    assert len(model.requests) == 1
+    assert len(report.turns) == 11
+    assert "vegan" in model.asked
+
+
+def test_mq_23_batches_make_a_quarter_of_the_calls(alice):
+    settings = Settings(batch_turns=4)
+    model = Scripted()
+    history = []
+    for n in range(10):
+        history += said(f"fact {n}")
+        alice.maintain(history, model, settings=settings)
+    assert len(model.requests) == 2
+    alice.maintain(history, model, settings=settings, flush=True)
+    assert len(model.requests) == 3
+    assert "fact 9" in model.asked
+
+
+def test_the_tokens_of_a_day_are_bounded_and_the_fallback_takes_over(alice):
+    reply = {**save(HOME), "usage": {"prompt_tokens": 900, "completion_tokens": 50}}
+    settings = Settings(max_tokens_per_day=10_000)
+    history, statuses = [], []
+    for n in range(20):
+        history += said(f"fact {n}")
+        statuses.append(alice.maintain(history, Scripted(reply), settings=settings).status)
+    assert statuses[0] == "stored"
+    assert statuses[-1] == "skipped"
+    later = alice.maintain(history, Scripted(reply), settings=Settings(max_tokens_per_day=1, fallback=RuleDistiller()))
+    assert later.status == "nothing_to_store"
+    assert "fallback" in later.warnings[0]
+
+
+def test_a_failing_model_falls_back_as_well(alice):
+    settings = Settings(fallback=RuleDistiller())
+    report = alice.maintain(said("I'm vegetarian"), Scripted(RuntimeError("down")), settings=settings)
+    assert report.saved == ("USER-DIET",)
+    assert "down" in report.warnings[0]
+
+
+@pytest.mark.parametrize("model", [None, "gpt", 42, object()])
+def test_something_that_is_no_model_is_refused_at_once(alice, model):
+    with pytest.raises(errors.ConfigurationError, match="no chat model"):
+        alice.maintain(TURN, model)
