@@ -18,10 +18,11 @@ from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
 from impressmem_integrations.core.flows import change, contexts, keep, recollect
+from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.maintenance import decide
+from impressmem_integrations.maintenance import decide, evidence
 from impressmem_integrations.maintenance.answers import awaited_answers, blocking_answers, review_kind
 from impressmem_integrations.maintenance.asking import Mode
 from impressmem_integrations.maintenance.flow import maintain
@@ -251,8 +252,8 @@ class ImpressionStore:
     asave_many = awaited(change.save_many)
     get = blocking(recollect.get)
     aget = awaited(recollect.get)
-    recall = blocking(recollect.recall)
-    arecall = awaited(recollect.recall)
+    recall = blocking(recalls.recall)
+    arecall = awaited(recalls.recall)
     context = blocking(contexts.context)
     acontext = awaited(contexts.context)
     merge_categories = blocking(change.merge_categories)
@@ -271,6 +272,8 @@ class ImpressionStore:
     aforget = awaited(change.forget)
     forget_everything = blocking(change.forget_everything)
     aforget_everything = awaited(change.forget_everything)
+    remember_turns = blocking(evidence.remember_turns)
+    aremember_turns = awaited(evidence.remember_turns)
     history = blocking(recollect.history)
     ahistory = awaited(recollect.history)
     journal = blocking(recollect.journal)

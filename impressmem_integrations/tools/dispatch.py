@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
 from impressmem_integrations.core.effects import Flow
-from impressmem_integrations.core.flows import change, recollect
-from impressmem_integrations.core.render import fenced, plain
+from impressmem_integrations.core.flows import change, recall, recollect
+from impressmem_integrations.core.render import SHORT_HEADING, fenced, heard_line, plain
+from impressmem_integrations.core.render import line as note_line
 from impressmem_integrations.errors import (
     CapacityError,
     ConfigurationError,
@@ -42,6 +44,7 @@ Arguments = Mapping[str, Any] | str | None
 """What a model sent for a tool: decoded, or as the JSON text it wrote."""
 
 _MOST_NAMED = 3
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _MOST_REASON = 160
 
 
@@ -224,7 +227,7 @@ def recall_flow(
     *,
     budget_units: int = DEFAULT_RECALL_UNITS,
     most_labels: int | None = None,
-    line: Callable[[Impression], str] | None = None,
+    line: Callable[[Impression], str] = note_line,
 ) -> Flow[ToolOutcome]:
     """Look up what a model asked for.
 
@@ -233,7 +236,7 @@ def recall_flow(
         arguments: Those of `recall_impressions`; with none of them set it asks for the newest impressions.
         budget_units: The most units of the notes.
         most_labels: The most related labels named; None: as many as a recall gives.
-        line: Writes one note, where it shall not be written as recalls write it.
+        line: Writes one note; by default with its clue and filing, which a model needs to replace or merge it.
 
     Returns:
         The outcome; its artifact is the `Recall`.
@@ -243,13 +246,12 @@ def recall_flow(
     """
     try:
         asked = read_recall(_decoded(RECALL_IMPRESSIONS, arguments), bound.limits)
-        found = yield from recollect.recall(
+        found = yield from recall.recall(
             bound, asked.query, category=asked.category, labels=asked.labels, budget_units=budget_units
         )
     except InvalidInput as error:
         return refusal("Recall", str(error))
-    if line is not None or most_labels is not None:
-        found = _rewritten(bound, found, budget_units, most_labels, line)
+    found = _rewritten(bound, found, budget_units, most_labels, line)
     parts = [found.text] if found.text else []
     if not found.items:
         kept = (yield from recollect.stats(bound)).impressions
@@ -267,31 +269,29 @@ def recall_flow(
 
 
 def _rewritten(
-    bound: Bound, found: Recall, budget_units: int, most_labels: int | None, line: Callable[[Impression], str] | None
+    bound: Bound, found: Recall, budget_units: int, most_labels: int | None, line: Callable[[Impression], str]
 ) -> Recall:
     """The recall with its notes written another way, best first into the budget, newest last in the text."""
     labels = found.labels if most_labels is None else found.labels[:most_labels]
-    left, shown, lines, over = budget_units, [], {}, 0
+    heading = [f"Related labels: {', '.join(map(plain, labels))}"] if labels else []
+    left = budget_units - bound.count_units(fenced(heading, SHORT_HEADING))
+    shown, over = [], 0
     for item in found.items:
-        held = item.impression
-        text = line(held) if line and held else f"- {plain(item.clue)} {plain(item.content)}"
+        text = line(item.impression) if item.impression else heard_line(item.speaker, item.content)
         cost = bound.count_units(text + "\n")
         if cost > left:
             over += 1
             continue
         left -= cost
-        shown.append(item)
-        lines[item.clue] = text
-    in_time = sorted(
-        shown, key=lambda item: (item.impression.updated_at, item.impression.seq) if item.impression else ()
-    )
-    heading = [f"Related labels: {', '.join(map(plain, labels))}"] if labels else []
-    text = fenced([*heading, *(lines[item.clue] for item in in_time)]) if shown else ""
+        shown.append((item, text))
+    in_time = sorted(shown, key=lambda pair: pair[0].said_at or _NEVER)
+    text = fenced([*heading, *(text for _, text in in_time)], SHORT_HEADING) if shown else ""
     omitted = found.omitted
     if over:
         before = sum(omission.count for omission in omitted)
         omitted = (Omission("impressions", before + over, 2 * budget_units),)
-    return Recall(tuple(shown), text, omitted, labels, found.near, bound.count_units(text) if text else 0)
+    items = tuple(item for item, _ in shown)
+    return Recall(items, text, omitted, labels, found.near, bound.count_units(text) if text else 0)
 
 
 # --- organize ---------------------------------------------------------------------------------------------------
