@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
-MARKS = "a" + "\u0301" * 100
+MARKS = "q" + "\u0301" * 100
 
 NAMES = {
     "colon": "a:b",
@@ -20,7 +20,7 @@ NAMES = {
     "emoji": FAMILY,
     "flag": "\U0001f1e9\U0001f1ea",
     "cjk": "饮食习惯",
-    "right to left": "\u200fשלום",
+    "right to left": "שלום\u200fא",
     "arabic": "مرحبا",
     "thai": "อาหาร",
     "umlaut": "Grüße",
@@ -50,7 +50,7 @@ CONTENTS = {
     **NAMES,
     "line breaks": "one\ntwo\r\n\tthree\u2028four",
     "NUL": "a\x00b",
-    "separators": "\x1d\x1e\x1f",
+    "separators": "a\x1d\x1e\x1fb",
     "json": '{"c": "x", "s": [1]}',
     "blank edges": "  keeps its blanks  ",
     "large": "家" * 21_845,
