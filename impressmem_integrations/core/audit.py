@@ -366,11 +366,6 @@ class _Audit:
                 self.report("meta", name, message, Write("HSET", "meta", (name, str(value))))
         if self.meta.get("purge"):
             self.report("meta", "purge", "names erased generations still to purge", Write("HDEL", "meta", ("purge",)))
-        most = int(self.meta.get("max_impressions") or 0)
-        if most and len(self.records) > most and self.table("strength"):
-            # the next write makes room, and journals it; until then no bound is in force
-            message = f"holds {len(self.records)} impressions, {most} are allowed"
-            self.report(self.key("impressions"), "", message, Write("HDEL", "meta", ("max_impressions",)))
         self.check_length(self.key("withdrawn"), self.table("withdrawn"), WITHDRAWN_KEPT)
 
     def check_length(self, key: str, found: Mapping[str, str], most: int) -> None:
