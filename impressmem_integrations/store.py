@@ -10,6 +10,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from time import perf_counter
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
@@ -37,9 +38,8 @@ T = TypeVar("T")
 
 def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any], prefix: str = "") -> Any:
     """Give a method the flow's signature without its scope, and its docstring: schema inference reads these."""
-    hints = get_type_hints(flow)
-    returns = result(get_args(hints.pop("return")))
-    parameters = [p.replace(annotation=hints[p.name]) for p in list(inspect.signature(flow).parameters.values())[1:]]
+    parameters, returned = _read_signature(flow)
+    returns = result(get_args(returned))
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__name__ = prefix + flow.__name__
     method.__qualname__ = f"ImpressionStore.{method.__name__}"
@@ -47,6 +47,14 @@ def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any],
     method.__signature__ = inspect.Signature([self_parameter, *parameters], return_annotation=returns)
     method.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": returns}
     return method
+
+
+@cache  # both twins of an operation read the same flow, at import
+def _read_signature(flow: Callable[..., Any]) -> tuple[list[inspect.Parameter], Any]:
+    """The parameters of a flow after its scope, and what it returns, with annotations evaluated."""
+    hints = get_type_hints(flow)
+    parameters = list(inspect.signature(flow).parameters.values())[1:]
+    return [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters], hints["return"]
 
 
 def _of_flow(arguments: tuple[Any, ...]) -> Any:

@@ -15,8 +15,10 @@ from impressmem_integrations.core.ranking import CONSTANTS
 from impressmem_integrations.model import Impression
 
 _MOST_TERMS = 40
-HITS = 60
-ROWS = 80
+_HITS = (40, 100)
+_ROWS = (40, 400)
+_UNITS_PER_HIT = 20
+_UNITS_PER_ROW = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +63,20 @@ _IMPRESSION_ROW = 9
 _TURN_ROW = 3
 
 
-def search(bound: Bound, terms: Sequence[str], words: Iterable[str], *, turns: bool) -> Command[Found]:
+def search(
+    bound: Bound, terms: Sequence[str], words: Iterable[str], *, budget_units: int, turns: bool
+) -> Command[Found]:
     """Look terms up in one trip.
 
     Args:
         bound: The scope.
         terms: Of the question; the first 40 count.
         words: The question's words, casefolded: a speaker that it names is told by them.
+        budget_units: What is to be filled: a large budget wants more hits and rows.
         turns: Search the kept messages as well.
     """
+    hits = min(_HITS[1], max(_HITS[0], budget_units // _UNITS_PER_HIT))
+    rows = min(_ROWS[1], max(_ROWS[0], budget_units // _UNITS_PER_ROW))
 
     def parse(reply: Sequence[Raw]) -> Found:
         now, impressions, heard = reply
@@ -82,8 +89,8 @@ def search(bound: Bound, terms: Sequence[str], words: Iterable[str], *, turns: b
 
     args: tuple[Wire, ...] = (
         CONSTANTS.cap,
-        HITS,
-        ROWS,
+        hits,
+        rows,
         int(turns),
         " ".join(map(str, CONSTANTS.note_neighbours)),
         " ".join(map(str, CONSTANTS.turn_neighbours)),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
@@ -38,16 +38,14 @@ Wire = bytes | str | int | float
 _NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation of a transaction, as `lua/transact.lua` takes it."""
 
     name: str
     args: tuple[Wire, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """Something that must still hold, or nothing is written: `generation`, `record` or `seen`."""
 
     kind: str
@@ -55,8 +53,7 @@ class Guard:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(NamedTuple):
     """What a transaction did.
 
     Attributes:
@@ -285,8 +282,7 @@ def seen_guard(thread: str, count: int) -> Guard:
     return Guard("seen", thread, str(count))
 
 
-@dataclass(frozen=True, slots=True)
-class Erasure:
+class Erasure(NamedTuple):
     """What `forget_everything` removed: counts, the time, the new generation and generations still to purge."""
 
     pending: tuple[int, ...]

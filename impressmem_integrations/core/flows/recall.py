@@ -78,7 +78,7 @@ def recall(
     terms = tokenise_question(query) if query and query.strip() else []
     if within or with_labels or not terms:
         return (yield from _filed(bound, query, terms, within, with_labels, budget))
-    found = yield from ask(search(bound, terms, _words(query), turns=True))
+    found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=True))
     held, lanes = _lanes(bound, found)
     if fill:
         lanes["newest"] = yield from _newest(bound, budget, held)
@@ -223,7 +223,7 @@ def _filed(
     filed = yield from ask(read.recall(bound, category, labels, bytes_wanted, _MOST_RECALLED))
     scores: dict[str, float] = {}
     if terms:
-        found = yield from ask(search(bound, terms, _words(query), turns=False))
+        found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=False))
         scores = {item.clue: score for score, _, item, _ in found.impressions}
     held: dict[tuple[str, str], _Held] = {}
     ranked = []
