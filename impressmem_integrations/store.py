@@ -15,10 +15,11 @@ from importlib import import_module
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
+from impressmem_integrations import transfer
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
-from impressmem_integrations.core.flows import change, contexts, recollect
+from impressmem_integrations.core.flows import change, contexts, keep, recollect
 from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
@@ -302,6 +303,14 @@ class ImpressionStore:
     ajournal = awaited(recollect.journal)
     stats = blocking(recollect.stats)
     astats = awaited(recollect.stats)
+    check = blocking(keep.check)
+    acheck = awaited(keep.check)
+    repair = blocking(keep.repair)
+    arepair = awaited(keep.repair)
+    export_jsonl = transfer.export_jsonl
+    aexport_jsonl = transfer.aexport_jsonl
+    import_jsonl = transfer.import_jsonl
+    aimport_jsonl = transfer.aimport_jsonl
     impressions = listed(recollect.impressions)
     aimpressions = listed(recollect.impressions, "a")
     categories = listed(recollect.categories)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from impressmem_integrations.model.memory import (
         Context,
         ForgetCertificate,
+        ImportResult,
         Impression,
         JournalEntry,
         MergeResult,
@@ -57,6 +58,7 @@ __all__ = [
     "Answer",
     "Context",
     "ForgetCertificate",
+    "ImportResult",
     "Impression",
     "JournalEntry",
     "MergeResult",
