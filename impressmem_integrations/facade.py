@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
 from impressmem_integrations.core.bound import Bound
@@ -106,3 +107,19 @@ def listed(
 
     made: Callable[Concatenate[ImpressionStore, P], Listing[T]] = _public(method, pages, _of_pages, prefix)
     return made
+
+
+class Later:
+    """An operation whose flow is loaded when it is first asked for: most programs never maintain at start-up."""
+
+    def __init__(self, kind: Callable[..., Any], module: str, flow: str) -> None:
+        self._kind, self._module, self._flow = kind, module, flow
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        module = import_module(f"impressmem_integrations.maintenance.{self._module}")
+        method = self._kind(getattr(module, self._flow))
+        setattr(self._owner, self._name, method)
+        return getattr(owner if instance is None else instance, self._name)

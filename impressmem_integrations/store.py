@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from impressmem_integrations import transfer
 from impressmem_integrations.connect import Connection, connect, wrap
@@ -20,14 +20,14 @@ from impressmem_integrations.core.flows import change, contexts, keep, recollect
 from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.facade import awaited, blocking, listed
-from impressmem_integrations.maintenance import decide, evidence
-from impressmem_integrations.maintenance.answers import awaited_answers, blocking_answers, review_kind
-from impressmem_integrations.maintenance.asking import Mode
-from impressmem_integrations.maintenance.flow import maintain
-from impressmem_integrations.maintenance.settings import Settings
-from impressmem_integrations.model import Report
+from impressmem_integrations.facade import Later, awaited, blocking, listed
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
+
+if TYPE_CHECKING:
+    from impressmem_integrations.maintenance import decide, evidence
+    from impressmem_integrations.maintenance.asking import Mode
+    from impressmem_integrations.maintenance.settings import Settings
+    from impressmem_integrations.model import Report
 
 R = TypeVar("R")
 
@@ -187,8 +187,6 @@ class ImpressionStore:
     aforget = awaited(change.forget)
     forget_everything = blocking(change.forget_everything)
     aforget_everything = awaited(change.forget_everything)
-    remember_turns = blocking(evidence.remember_turns)
-    aremember_turns = awaited(evidence.remember_turns)
     history = blocking(recollect.history)
     ahistory = awaited(recollect.history)
     journal = blocking(recollect.journal)
@@ -245,6 +243,9 @@ class ImpressionStore:
             ConfigurationError: The model or the review cannot be used as one.
             InvalidInput: A message cannot be read.
         """
+        from impressmem_integrations.maintenance.answers import blocking_answers, review_kind
+        from impressmem_integrations.maintenance.flow import maintain
+
         answer = blocking_answers(model, review, self._connection.send)
         started = perf_counter()
         flow = maintain(
@@ -272,6 +273,9 @@ class ImpressionStore:
         settings: Settings | None = None,
     ) -> Report:
         """The awaitable twin of `maintain`; model and review may be async callables."""
+        from impressmem_integrations.maintenance.answers import awaited_answers, review_kind
+        from impressmem_integrations.maintenance.flow import maintain
+
         answer = awaited_answers(model, review, self._connection.asend)
         started = perf_counter()
         flow = maintain(
@@ -286,12 +290,24 @@ class ImpressionStore:
         )
         return replace(await adrive(flow, answer), seconds=perf_counter() - started)
 
-    plans = blocking(decide.plans)
-    aplans = awaited(decide.plans)
-    apply = blocking(decide.apply)
-    aapply = awaited(decide.apply)
-    reject = blocking(decide.reject)
-    areject = awaited(decide.reject)
+    if TYPE_CHECKING:
+        plans = blocking(decide.plans)
+        aplans = awaited(decide.plans)
+        apply = blocking(decide.apply)
+        aapply = awaited(decide.apply)
+        reject = blocking(decide.reject)
+        areject = awaited(decide.reject)
+        remember_turns = blocking(evidence.remember_turns)
+        aremember_turns = awaited(evidence.remember_turns)
+    else:
+        plans = Later(blocking, "decide", "plans")
+        aplans = Later(awaited, "decide", "plans")
+        apply = Later(blocking, "decide", "apply")
+        aapply = Later(awaited, "decide", "apply")
+        reject = Later(blocking, "decide", "reject")
+        areject = Later(awaited, "decide", "reject")
+        remember_turns = Later(blocking, "evidence", "remember_turns")
+        aremember_turns = Later(awaited, "evidence", "remember_turns")
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""
