@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import closing, redirect_stdout
 from typing import Any
@@ -94,6 +95,14 @@ def test_the_command_s_help():
 def test_every_setting_is_named(settings):
     missing = [field.name for field in dataclasses.fields(settings) if f"`{field.name}`" not in README]
     assert missing == []
+
+
+def test_every_extra_and_every_base_requirement_is_named():
+    project = tomllib.loads(page("pyproject.toml"))["project"]
+    extras = set(project["optional-dependencies"]) - {"dev"}
+    assert [extra for extra in extras if f"impressmem-integrations[{extra}]" not in README] == []
+    names = [re.split(r"[^\w-]", requirement)[0] for requirement in project["dependencies"]]
+    assert [name for name in names if f"- **{name}**" not in README] == []
 
 
 @pytest.mark.parametrize(("language", "sentences"), [("English", ENGLISH), ("Chinese", CHINESE)])
