@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Mixture
 from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import ImpressMemError, InvalidInput
+from impressmem_integrations.errors import ImpressMemError
 from impressmem_integrations.manager import texts
 from impressmem_integrations.manager.config import ImpressMemConfig
 from impressmem_integrations.manager.mixture import Note, mix, mix_names
@@ -28,6 +30,7 @@ Scored = tuple[str, float]
 
 _BYTES_PER_UNIT = 3
 _PINNED_PER_SET = 1_000
+_MAINTENANCE = (*MAINTENANCE_TOOLS, SAVE_IMPRESSION)
 
 
 class ImpressMemManager:
@@ -65,7 +68,9 @@ class ImpressMemManager:
         """
         if isinstance(pin, str):
             pin = self.pin_marks.get(pin.strip(), False)
-        kept = [label for label in labels if str(label).strip()] if not isinstance(labels, str) else labels
+        kept = labels
+        if isinstance(labels, Iterable) and not isinstance(labels, str | bytes):
+            kept = [label for label in labels if label is not None and str(label).strip()]
         return await self.store.asave(clue, content, category=category, labels=kept, pin=bool(pin))
 
     async def merge_categories(self, from_category: str, to_category: str) -> dict[str, Any]:
@@ -95,37 +100,37 @@ class ImpressMemManager:
 
     async def get_recent_categories(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
         """The newest categories."""
-        return await self._names("categories", limit or self.config.categories_per_set, timestamp)
+        return await self._names("categories", _most(limit, self.config.categories_per_set), timestamp)
 
     async def get_recent_labels(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
         """The newest labels."""
-        return await self._names("labels", limit or self.config.labels_per_set, timestamp)
+        return await self._names("labels", _most(limit, self.config.labels_per_set), timestamp)
 
     async def get_recent_clues(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
         """The newest clues."""
-        return await self._names("clues", limit or self.config.clues_per_set, timestamp)
+        return await self._names("clues", _most(limit, self.config.clues_per_set), timestamp)
 
     async def get_pinned_clues(self, limit: int | None = None) -> list[Scored]:
         """Pinned clues with the time they were pinned, oldest first: the first to unpin is named first."""
-        return await self._names("pins", limit or _PINNED_PER_SET, None, newest_first=False)
+        return await self._names("pins", _most(limit, _PINNED_PER_SET), None, newest_first=False)
 
     async def get_category_labels(
         self, category: str, limit: int | None = None, timestamp: float | None = None
     ) -> list[Scored]:
         """Labels of a category's impressions."""
-        return await self._names("category-labels", limit or self.config.labels_per_set, timestamp, of=category)
+        return await self._names("category-labels", _most(limit, self.config.labels_per_set), timestamp, of=category)
 
     async def get_category_clues(
         self, category: str, limit: int | None = None, timestamp: float | None = None
     ) -> list[Scored]:
         """Clues of a category."""
-        return await self._names("category", limit or self.config.clues_per_set, timestamp, of=category)
+        return await self._names("category", _most(limit, self.config.clues_per_set), timestamp, of=category)
 
     async def get_label_clues(
         self, label: str, limit: int | None = None, timestamp: float | None = None
     ) -> list[Scored]:
         """Clues with a label."""
-        return await self._names("label", limit or self.config.clues_per_set, timestamp, of=label)
+        return await self._names("label", _most(limit, self.config.clues_per_set), timestamp, of=label)
 
     async def _names(
         self, kind: str, limit: int, timestamp: float | None, *, of: str | None = None, newest_first: bool = True
@@ -138,8 +143,6 @@ class ImpressMemManager:
             )
             return [(text, float(at)) for text, at in found]
 
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidInput("limit must be a whole number of at least 1")
         return await self.store.aperform(flow)
 
     async def get_impressions_by_clues(
@@ -157,7 +160,7 @@ class ImpressMemManager:
             return (yield from ask(read.get(bound, names))) if names else []
 
         by_key = {normal_name(item.clue, "clue").key: item for item in await self.store.aperform(flow)}
-        left = self.config.impression_text_units_per_set if max_text_units is None else max_text_units
+        left = self._budget(max_text_units, "max_text_units")
         found = []
         for given, name in zip(clues, names, strict=True):
             item = by_key.get(name.key)
@@ -172,7 +175,7 @@ class ImpressMemManager:
 
     async def get_mixed_labels(self, limit: int | None = None) -> list[Scored]:
         """Labels both newest and spread over the newest categories, newest first."""
-        most = limit or self.config.labels_per_set
+        most = _most(limit, self.config.labels_per_set)
         recent = await self.get_recent_labels(most)
         categories = await self.get_recent_categories()
         each = max(1, 2 * most // max(1, len(categories)))
@@ -187,8 +190,11 @@ class ImpressMemManager:
         Returns:
             `(mark, (clue, content), time)`, newest first.
         """
-        notes, _ = await self._mixed(max_text_units or self.config.impression_text_units_per_set)
+        notes, _ = await self._mixed(self._budget(max_text_units, "max_text_units"))
         return [(self._mark(n), (n.impression.clue, n.impression.content), n.touched) for n in notes]
+
+    def _budget(self, given: int | None, what: str) -> int:
+        return _most(given, self.config.impression_text_units_per_set, what)
 
     def _mark(self, note: Note) -> str:
         return self.config.pinned_emoji if note.impression.pin else self.config.unpinned_emoji
@@ -238,7 +244,7 @@ class ImpressMemManager:
         """
         categories = await self.get_recent_categories(max_categories)
         labels = await self.get_mixed_labels(max_labels)
-        notes, left_out = await self._mixed(max_impression_text_units or self.config.impression_text_units_per_set)
+        notes, left_out = await self._mixed(self._budget(max_impression_text_units, "max_impression_text_units"))
         lines = [texts.marked_line(note, self._mark(note), self.config.zone) for note in reversed(notes)]
         return texts.context(
             [name for name, _ in reversed(categories)],
@@ -271,7 +277,7 @@ class ImpressMemManager:
         for call in calls:
             try:
                 outcome = await self.store.aperform(
-                    lambda bound, call=call: call_flow(bound, call, (*MAINTENANCE_TOOLS, SAVE_IMPRESSION))  # type: ignore[misc]  # bound now, not later
+                    partial(call_flow, call=call, tools=_MAINTENANCE, pin_marks=self.pin_marks)
                 )
             except ImpressMemError as error:
                 logger.warning("a maintenance call failed: %s", type(error).__name__)
@@ -286,6 +292,10 @@ class ImpressMemManager:
     async def close(self) -> None:
         """Close the connections. Closing twice is fine."""
         await self.store.aclose()
+
+
+def _most(given: int | None, default: int, what: str = "limit") -> int:
+    return default if given is None else positive(given, what)
 
 
 def _listed(names: Sequence[str]) -> Sequence[str]:
@@ -308,7 +318,14 @@ def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: 
     changed = tuple(result.clue for result in saves if result.status == "changed")
     transactions = [result.transaction for result in saves] + [result.transaction for result in merged]
     if saved or changed or merged:
-        return Report("stored", saved, changed, tuple(merged), tuple(refused), transaction=next(filter(None, reversed(transactions)), None))
+        return Report(
+            "stored",
+            saved,
+            changed,
+            tuple(merged),
+            tuple(refused),
+            transaction=next(filter(None, reversed(transactions)), None),
+        )
     if refused:
         return Report("rejected", refused=tuple(refused), reason="no call could be carried out")
     reason = "everything is remembered already" if calls else "there were no tool calls"

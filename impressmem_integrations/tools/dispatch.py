@@ -65,7 +65,12 @@ class ToolOutcome:
 
 
 def call_flow(
-    bound: Bound, call: ToolCall, tools: Sequence[Tool] = TOOLS, *, source: str | None = None
+    bound: Bound,
+    call: ToolCall,
+    tools: Sequence[Tool] = TOOLS,
+    *,
+    source: str | None = None,
+    pin_marks: Mapping[str, bool] | None = None,
 ) -> Flow[ToolOutcome]:
     """Carry out one call by the name of its tool.
 
@@ -74,6 +79,7 @@ def call_flow(
         call: As `tools.calls` reads it.
         tools: Those that were offered; any other name is refused.
         source: Where the change comes from, e.g. a turn id.
+        pin_marks: As `save_flow` takes them.
 
     Raises:
         StoreError: The server failed.
@@ -89,7 +95,7 @@ def call_flow(
         return (yield from recall_flow(bound, given))
     if tool.name == ORGANIZE_IMPRESSIONS.name:
         return (yield from organize_flow(bound, given, source=source))
-    return (yield from save_flow(bound, given, source=source))
+    return (yield from save_flow(bound, given, source=source, pin_marks=pin_marks))
 
 
 def answered(flow: Flow[ToolOutcome]) -> Flow[ToolOutcome]:
