@@ -100,37 +100,37 @@ class ImpressMemManager:
 
     async def get_recent_categories(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
         """The newest categories."""
-        return await self._names("categories", _most(limit, self.config.categories_per_set), timestamp)
+        return await self._names("categories", most(limit, self.config.categories_per_set), timestamp)
 
     async def get_recent_labels(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
         """The newest labels."""
-        return await self._names("labels", _most(limit, self.config.labels_per_set), timestamp)
+        return await self._names("labels", most(limit, self.config.labels_per_set), timestamp)
 
     async def get_recent_clues(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
         """The newest clues."""
-        return await self._names("clues", _most(limit, self.config.clues_per_set), timestamp)
+        return await self._names("clues", most(limit, self.config.clues_per_set), timestamp)
 
     async def get_pinned_clues(self, limit: int | None = None) -> list[Scored]:
         """Pinned clues with the time they were pinned, oldest first: the first to unpin is named first."""
-        return await self._names("pins", _most(limit, _PINNED_PER_SET), None, newest_first=False)
+        return await self._names("pins", most(limit, _PINNED_PER_SET), None, newest_first=False)
 
     async def get_category_labels(
         self, category: str, limit: int | None = None, timestamp: float | None = None
     ) -> list[Scored]:
         """Labels of a category's impressions."""
-        return await self._names("category-labels", _most(limit, self.config.labels_per_set), timestamp, of=category)
+        return await self._names("category-labels", most(limit, self.config.labels_per_set), timestamp, of=category)
 
     async def get_category_clues(
         self, category: str, limit: int | None = None, timestamp: float | None = None
     ) -> list[Scored]:
         """Clues of a category."""
-        return await self._names("category", _most(limit, self.config.clues_per_set), timestamp, of=category)
+        return await self._names("category", most(limit, self.config.clues_per_set), timestamp, of=category)
 
     async def get_label_clues(
         self, label: str, limit: int | None = None, timestamp: float | None = None
     ) -> list[Scored]:
         """Clues with a label."""
-        return await self._names("label", _most(limit, self.config.clues_per_set), timestamp, of=label)
+        return await self._names("label", most(limit, self.config.clues_per_set), timestamp, of=label)
 
     async def _names(
         self, kind: str, limit: int, timestamp: float | None, *, of: str | None = None, newest_first: bool = True
@@ -175,12 +175,12 @@ class ImpressMemManager:
 
     async def get_mixed_labels(self, limit: int | None = None) -> list[Scored]:
         """Labels both newest and spread over the newest categories, newest first."""
-        most = _most(limit, self.config.labels_per_set)
-        recent = await self.get_recent_labels(most)
+        wanted = most(limit, self.config.labels_per_set)
+        recent = await self.get_recent_labels(wanted)
         categories = await self.get_recent_categories()
-        each = max(1, 2 * most // max(1, len(categories)))
-        lanes = [await self.get_category_labels(name, each) for name, _ in categories] if len(recent) == most else []
-        return mix_names(recent, lanes, most)
+        each = max(1, 2 * wanted // max(1, len(categories)))
+        lanes = [await self.get_category_labels(name, each) for name, _ in categories] if len(recent) == wanted else []
+        return mix_names(recent, lanes, wanted)
 
     async def get_mixed_impressions(
         self, max_text_units: int | None = None
@@ -194,7 +194,7 @@ class ImpressMemManager:
         return [(self._mark(n), (n.impression.clue, n.impression.content), n.touched) for n in notes]
 
     def _budget(self, given: int | None, what: str) -> int:
-        return _most(given, self.config.impression_text_units_per_set, what)
+        return most(given, self.config.impression_text_units_per_set, what)
 
     def _mark(self, note: Note) -> str:
         return self.config.pinned_emoji if note.impression.pin else self.config.unpinned_emoji
@@ -269,32 +269,40 @@ class ImpressMemManager:
             tool_calls: `message.tool_calls` of any SDK: objects, dicts, a message, or None.
 
         Returns:
-            What was saved, changed, merged and refused, or why nothing was.
+            What was saved, changed, merged and refused, or why nothing was. A failing server is told as
+            `store_unavailable` and logged as an error, not raised.
         """
         calls = read_calls(tool_calls)
         outcomes: list[ToolOutcome] = []
         refused: list[Refusal] = []
+        failure: str | None = None
         for call in calls:
             try:
                 outcome = await self.store.aperform(
                     partial(call_flow, call=call, tools=_MAINTENANCE, pin_marks=self.pin_marks)
                 )
             except ImpressMemError as error:
-                logger.warning("a maintenance call failed: %s", type(error).__name__)
-                refused.append(Refusal(call.name, str(error)))
+                logger.error("a maintenance call failed: %s", error)  # noqa: TRY400 - the reason says all
+                failure = str(error)
+                refused.append(Refusal(call.name, failure))
                 continue
             outcomes.append(outcome)
             if outcome.refused:
                 logger.warning("%d parts of a maintenance call were refused", len(outcome.refused))
             refused += outcome.refused
-        return _report(outcomes, refused, len(calls))
+        return _report(outcomes, refused, len(calls), failure)
 
     async def close(self) -> None:
         """Close the connections. Closing twice is fine."""
         await self.store.aclose()
 
 
-def _most(given: int | None, default: int, what: str = "limit") -> int:
+def most(given: int | None, default: int, what: str = "limit") -> int:
+    """A limit given, or the default where None.
+
+    Raises:
+        InvalidInput: It is no whole number of at least 1.
+    """
     return default if given is None else positive(given, what)
 
 
@@ -306,7 +314,7 @@ def _merged(done: MergeResult, given: str | list[str]) -> dict[str, Any]:
     return {"level": done.level, "from": given, "to": done.target}
 
 
-def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: int) -> Report:
+def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: int, failure: str | None) -> Report:
     saves: list[SaveResult] = []
     merged: list[MergeResult] = []
     for outcome in outcomes:
@@ -316,7 +324,7 @@ def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: 
             merged.append(outcome.artifact)
     saved = tuple(result.clue for result in saves if result.status == "created")
     changed = tuple(result.clue for result in saves if result.status == "changed")
-    transactions = [result.transaction for result in saves] + [result.transaction for result in merged]
+    transactions = [result.transaction for result in (*saves, *merged)]
     if saved or changed or merged:
         return Report(
             "stored",
@@ -326,6 +334,8 @@ def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: 
             tuple(refused),
             transaction=next(filter(None, reversed(transactions)), None),
         )
+    if failure:
+        return Report("store_unavailable", refused=tuple(refused), reason=failure)
     if refused:
         return Report("rejected", refused=tuple(refused), reason="no call could be carried out")
     reason = "everything is remembered already" if calls else "there were no tool calls"

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.manager import texts
-from impressmem_integrations.manager.manager import ImpressMemManager
+from impressmem_integrations.manager.manager import ImpressMemManager, most
 from impressmem_integrations.tools.definitions import (
     ORGANIZE_IMPRESSIONS,
     RECALL_IMPRESSIONS,
@@ -82,6 +82,9 @@ class RecallImpressionsTool(ImpressionTool):
         manager: Whose memory.
         max_labels: The most related labels named; the config's `labels_per_set` where None.
         max_impression_text_units: Units of notes; the config's `impression_text_units_per_set` where None.
+
+    Raises:
+        InvalidInput: A limit is no whole number of at least 1.
     """
 
     tool = RECALL_IMPRESSIONS
@@ -93,8 +96,11 @@ class RecallImpressionsTool(ImpressionTool):
         max_impression_text_units: int | None = None,
     ) -> None:
         super().__init__(manager)
-        self.max_labels = max_labels or manager.config.labels_per_set
-        self.max_impression_text_units = max_impression_text_units or manager.config.impression_text_units_per_set
+        config = manager.config
+        self.max_labels = most(max_labels, config.labels_per_set, "max_labels")
+        self.max_impression_text_units = most(
+            max_impression_text_units, config.impression_text_units_per_set, "max_impression_text_units"
+        )
 
     def _flow(self, bound: Bound, arguments: Arguments) -> Flow[ToolOutcome]:
         zone = self.manager.config.zone

@@ -43,6 +43,7 @@ Arguments = Mapping[str, Any] | str | None
 
 _MOST_NAMED = 3
 _MOST_REASON = 160
+_FENCE_UNITS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,10 +248,12 @@ def recall_flow(
     Raises:
         StoreError: The server failed.
     """
+    # Notes written another way are cut to the budget afterwards, so more of them must come first.
+    first_budget = budget_units if line is None else 2 * budget_units + _FENCE_UNITS
     try:
         asked = read_recall(_decoded(RECALL_IMPRESSIONS, arguments), bound.limits)
         found = yield from recollect.recall(
-            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=budget_units
+            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=first_budget
         )
     except InvalidInput as error:
         return refusal("Recall", str(error))
