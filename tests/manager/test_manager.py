@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from impressmem_integrations import ImpressMemManager, ImpressionStore
+from impressmem_integrations import ImpressionStore, ImpressMemManager
 from impressmem_integrations.errors import InvalidInput
 from tests.manager.conftest import MakeManager
 from tests.servers import RunningServer

@@ -143,13 +143,13 @@ async def test_mq15_im46_senseless_merges_change_nothing_and_say_why(
     before = await two(manager)
     prefix = {"category": "C", "label": "L", "clue": ""}[level]
     source, target = (f"{prefix}{name}" if name.strip() else name for name in (source, target))
+    merging = {
+        "category": lambda: manager.merge_categories(source, target),
+        "label": lambda: manager.merge_labels([source], target),
+        "clue": lambda: manager.merge_clues([source], target, "both"),
+    }
     with pytest.raises(error):
-        if level == "category":
-            await manager.merge_categories(source, target)
-        elif level == "label":
-            await manager.merge_labels([source], target)
-        else:
-            await manager.merge_clues([source], target, "both")
+        await merging[level]()
     assert await everything(manager) == before
 
 
