@@ -22,7 +22,7 @@ BOT = "PassiveExample"
 URL = os.environ.get("IMPRESSMEM_URL", "embedded")
 MODEL = os.environ.get("OPENAI_MODEL", "gpt-5-mini")
 MEMORY_MODEL = os.environ.get("OPENAI_MEMORY_MODEL", MODEL)
-TURNS = ("My daughter Mia starts school in August.", "Thanks, see you!")
+TURNS = ("My daughter Mia starts school in August.", "Thanks! What should be in her bag?")
 
 
 async def with_asyncio() -> None:
@@ -31,13 +31,12 @@ async def with_asyncio() -> None:
     async with openai.AsyncOpenAI() as client:
         for text in TURNS:
             history.append({"role": "user", "content": text})
-            memory = {"role": "system", "content": await manager.build_memory_context()}
+            memory: Any = {"role": "system", "content": await manager.build_memory_context()}
             answer = await client.chat.completions.create(model=MODEL, messages=[memory, *history])
             reply = answer.choices[0].message.content
             print(f"user: {text}\nassistant: {reply}")
-            # Everything since the last answer is new; this turn's answer joins the history afterwards.
-            new = [*slice_new_turn_messages(history), {"role": "assistant", "content": reply}]
-            history = [*history, new[-1]]
+            history.append({"role": "assistant", "content": reply})
+            new = slice_new_turn_messages(history)
             request: list[Any] = [memory, *new, {"role": "user", "content": manager.get_maintain_prompt()}]
             tools: list[Any] = manager.get_maintain_tool_definitions()
             distilled = await client.chat.completions.create(model=MEMORY_MODEL, messages=request, tools=tools)
@@ -57,7 +56,7 @@ def blocking() -> None:
         for text in TURNS:
             history.append({"role": "user", "content": text})
             memory = store.context().text
-            system = [{"role": "system", "content": memory}] if memory else []
+            system: list[Any] = [{"role": "system", "content": memory}] if memory else []
             answer = client.chat.completions.create(model=MODEL, messages=[*system, *history])
             history.append({"role": "assistant", "content": answer.choices[0].message.content})
             print(f"user: {text}\nassistant: {history[-1]['content']}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from math import ceil, isfinite
 from typing import Any
 
 from impressmem_integrations.core.bound import Bound
@@ -13,7 +14,7 @@ from impressmem_integrations.core.commands.read import Mixture
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import ImpressMemError
+from impressmem_integrations.errors import ImpressMemError, InvalidInput
 from impressmem_integrations.manager import texts
 from impressmem_integrations.manager.config import ImpressMemConfig
 from impressmem_integrations.manager.mixture import Note, mix, mix_names
@@ -67,11 +68,13 @@ class ImpressMemManager:
             InvalidInput: A field is missing or over its limit; nothing was saved.
         """
         if isinstance(pin, str):
-            pin = self.pin_marks.get(pin.strip(), False)
+            pin = self.pin_marks.get(pin.strip(), pin)
+        if not isinstance(pin, bool):
+            raise InvalidInput(f"pin must be True, False or one of the marks {', '.join(self.pin_marks)}")
         kept = labels
         if isinstance(labels, Iterable) and not isinstance(labels, str | bytes):
             kept = [label for label in labels if label is not None and str(label).strip()]
-        return await self.store.asave(clue, content, category=category, labels=kept, pin=bool(pin))
+        return await self.store.asave(clue, content, category=category, labels=kept, pin=pin)
 
     async def merge_categories(self, from_category: str, to_category: str) -> dict[str, Any]:
         """Move everything of one category to another.
@@ -135,9 +138,10 @@ class ImpressMemManager:
     async def _names(
         self, kind: str, limit: int, timestamp: float | None, *, of: str | None = None, newest_first: bool = True
     ) -> list[Scored]:
+        highest = "+inf" if timestamp is None else f"({_whole(timestamp)}"
+
         def flow(bound: Bound) -> Flow[list[Scored]]:
             name = None if of is None else normal_name(of, "label" if kind == "label" else "category")
-            highest = "+inf" if timestamp is None else f"({timestamp:.0f}"
             found = yield from ask(
                 read.list_names(bound, kind, name=name, newest_first=newest_first, highest=highest, most=limit)
             )
@@ -306,6 +310,13 @@ def most(given: int | None, default: int, what: str = "limit") -> int:
     return default if given is None else positive(given, what)
 
 
+def _whole(timestamp: float) -> int:
+    """The first whole millisecond that is not before a time; stored times are whole."""
+    if isinstance(timestamp, bool) or not isinstance(timestamp, int | float) or not isfinite(timestamp):
+        raise InvalidInput("timestamp must be a number of milliseconds since 1970")
+    return ceil(timestamp)
+
+
 def _listed(names: Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
@@ -324,7 +335,7 @@ def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: 
             merged.append(outcome.artifact)
     saved = tuple(result.clue for result in saves if result.status == "created")
     changed = tuple(result.clue for result in saves if result.status == "changed")
-    transactions = [result.transaction for result in (*saves, *merged)]
+    transactions = [result.transaction for result in saves] + [result.transaction for result in merged]
     if saved or changed or merged:
         return Report(
             "stored",

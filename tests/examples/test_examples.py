@@ -23,7 +23,7 @@ both_ways = pytest.mark.parametrize("arguments", [[], ["--sync"]], ids=["async",
 
 
 def run(example: str, arguments: list[str], loopback: Loopback, server: RunningServer) -> str:
-    """What the example printed. Its requests are held against all providers' rules."""
+    """What the example printed. Its requests are held against OpenAI's rules."""
     done = subprocess.run(
         [sys.executable, "-W", "error", REPOSITORY / "examples" / example, *arguments],
         env=os.environ | loopback.environment | {"IMPRESSMEM_URL": server.url, "PYTHONPATH": str(REPOSITORY)},
@@ -35,8 +35,7 @@ def run(example: str, arguments: list[str], loopback: Loopback, server: RunningS
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     for request in loopback.requests:
-        for name, check in CHECKERS.items():
-            assert list(check(request.messages, request.body.get("tools"))) == [], name
+        assert list(CHECKERS["OPENAI"](request.messages, request.body.get("tools"))) == []
     return done.stdout
 
 
@@ -89,7 +88,7 @@ def test_im53_im57_tools_example_is_the_active_scene(valkey_server: RunningServe
 def test_im52_im57_passive_example_is_the_passive_scene(valkey_server: RunningServer, arguments: list[str]) -> None:
     child = impression("USER-CHILD", "daughter Mia, starts school in August", category="Family", labels=["School"])
     with Loopback(
-        "How exciting!", calls(call("save_impressions", {"impressions": [child]})), "Bye!", "IGNORE"
+        "How exciting!", calls(call("save_impressions", {"impressions": [child]})), "A ruler.", "IGNORE"
     ) as loopback:
         output = run("passive_example.py", arguments, loopback, valkey_server)
     assert "[memory] stored: USER-CHILD" in output

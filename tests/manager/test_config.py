@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from impressmem_integrations import ImpressMemConfig, ImpressMemManager
-from impressmem_integrations.errors import ConfigurationError, StoreUnavailable
+from impressmem_integrations.errors import ConfigurationError, InvalidInput, StoreUnavailable
 from tests.manager.conftest import MakeManager
 from tests.servers import RunningServer, free_port, valkey_binary
 
@@ -230,11 +230,14 @@ async def test_im08_both_marks_show_what_is_pinned(make_manager: MakeManager) ->
     assert "⚪" not in context
 
 
-@pytest.mark.parametrize(("mark", "pinned"), [("⭐", True), (" ⭐ ", True), ("◻", False), ("📌", False)])
+@pytest.mark.parametrize(("mark", "pinned"), [("⭐", True), (" ⭐ ", True), ("◻", False)])
 async def test_im18_the_marks_given_as_pin(make_manager: MakeManager, mark: str, pinned: bool) -> None:
     marked = make_manager(bot_name="Aide", unpinned_emoji="◻", pinned_emoji="⭐")
     await marked.save_impression("A", "text", "General", ["Note"], pin=mark)
     assert bool(await marked.get_pinned_clues()) is pinned
+    for wrong in ("📌", "true", "", None, 1):  # the default mark is no mark of this manager
+        with pytest.raises(InvalidInput, match="one of the marks ⭐, ◻"):
+            await marked.save_impression("A", "text", "General", ["Note"], pin=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

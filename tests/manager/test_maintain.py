@@ -12,6 +12,7 @@ from openai.types.chat import ChatCompletionMessageFunctionToolCall as Call
 
 from impressmem_integrations import ImpressMemManager, slice_new_turn_messages
 from tests.manager.conftest import MakeManager
+from tests.request_rules import CHECKERS
 from tests.scripted import call, impression, merge, said
 from tests.servers import RunningServer, valkey_binary
 
@@ -169,3 +170,25 @@ async def test_im52_im48_the_recipe_from_history_to_memory(manager: ImpressMemMa
     assert all(message["content"].strip() for message in request)
     await manager.execute_maintain_tool_calls([call(NAME, ONE)])
     assert "no nuts" in await manager.build_memory_context()
+
+
+@pytest.mark.parametrize("provider", sorted(CHECKERS))
+async def test_tc06_the_recipe_on_empty_texts_suits_every_provider(manager: ImpressMemManager, provider: str) -> None:
+    """Nothing stored, a blank user message and an assistant message that only calls a tool."""
+    history = [
+        {"role": "user", "content": "\n"},
+        {"role": "user", "content": "What is on today?"},
+        {"role": "assistant", "content": None, "tool_calls": [call("calendar", {"day": "today"})]},
+        {"role": "tool", "tool_call_id": "c1", "content": "nothing"},
+        {"role": "assistant", "content": "Nothing."},
+    ]
+    context = await manager.build_memory_context()
+    assert context.strip()
+    assert (
+        CHECKERS[provider](
+            [{"role": "system", "content": context}, {"role": "user", "content": manager.get_maintain_prompt()}],
+            manager.get_maintain_tool_definitions(),
+        )
+        == []
+    )
+    assert slice_new_turn_messages(history)[-1] is history[-1]

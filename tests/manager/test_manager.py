@@ -121,6 +121,7 @@ async def test_im22_limits_and_times_narrow_a_listing(manager: ImpressMemManager
     before = await manager.get_recent_clues(timestamp=newest[1])
     assert "THREE" not in names(before)
     assert names(await manager.get_recent_clues(timestamp=newest[1] + 1))[0] == "THREE"
+    assert names(await manager.get_recent_clues(timestamp=newest[1] + 0.25))[0] == "THREE"
     assert await manager.get_recent_categories(timestamp=1.0) == []
     assert names(await manager.get_category_clues("Food", 1)) == ["THREE"]
     assert await manager.get_label_clues("Diet", timestamp=1.0) == []
@@ -140,6 +141,12 @@ async def test_im22_a_limit_that_is_no_count_is_refused(manager: ImpressMemManag
     ):
         with pytest.raises(InvalidInput, match="whole number of at least 1"):
             await listing
+
+
+@pytest.mark.parametrize("wrong", ["now", True, float("nan"), float("inf")])
+async def test_im22_a_time_that_is_no_number_is_refused(manager: ImpressMemManager, wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="milliseconds since 1970"):
+        await manager.get_recent_clues(timestamp=wrong)
 
 
 async def test_im25_contents_come_in_the_shape_that_was_given(manager: ImpressMemManager) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,17 +31,16 @@ def members(server: RunningServer) -> set[str]:
     clues that tells running contexts what to take back.
     """
     found: set[bytes] = set()
+    readers: dict[Any, Callable[[Any], Any]] = {
+        b"zset": lambda key: server.admin.zrange(key, 0, -1),
+        b"set": server.admin.smembers,
+        b"hash": server.admin.hkeys,
+    }
     for key in server.admin.scan_iter(count=1000):
         kind = server.admin.type(key)
         if kind == b"stream" or key.endswith(b":withdrawn"):
             continue
-        found.add(key)
-        if kind == b"zset":
-            found.update(server.admin.zrange(key, 0, -1))
-        elif kind == b"set":
-            found.update(server.admin.smembers(key))
-        elif kind == b"hash":
-            found.update(server.admin.hkeys(key))
+        found |= {key, *readers.get(kind, lambda _: ())(key)}
     return {item.decode(errors="replace") for item in found}
 
 

@@ -128,11 +128,11 @@ async def test_im48_slicing() -> None:
 @pytest.mark.parametrize("form", ["fields", "url"])
 async def test_im09_im10_both_forms_of_redis_config(localhost_6379: RunningServer, form: str) -> None:
     localhost_6379.admin.config_set("requirepass", "xxx")
-    redis_config = {
+    forms: dict[str, dict[str, Any]] = {
         "fields": {"host": "localhost", "port": 6379, "db": 0, "password": "xxx"},
         "url": {"url": "redis://:xxx@localhost:6379/0"},
-    }[form]
-    manager = ImpressMemManager(ImpressMemConfig(bot_name="MyAssistant", redis_config=redis_config))
+    }
+    manager = ImpressMemManager(ImpressMemConfig(bot_name="MyAssistant", redis_config=forms[form]))
     assert (await manager.save_impression("A", "text", "C", ["L"])).status == "created"
     await manager.close()
     assert localhost_6379.admin.dbsize() > 0

@@ -57,6 +57,15 @@ def test_im33_im35_five_labels_stand_in_the_schemas(manager: ImpressMemManager) 
     assert [part["labels"]["maxItems"] for part in (one, many["items"]["properties"], recall)] == [5, 5, 5]
 
 
+def test_im32_im36_im41_what_the_descriptions_ask_of_the_model(manager: ImpressMemManager) -> None:
+    save, _, recall, organize = (tool(manager).get_definition()["function"]["description"] for tool in TOOLS)
+    assert "each gets its own clue" in save
+    assert "Pin only critical" in save
+    assert "before you answer" in recall
+    assert "counter-case" in organize
+    assert "is_confirm" in organize
+
+
 # --- save -------------------------------------------------------------------------------------------------------
 
 
