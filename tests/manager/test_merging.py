@@ -40,7 +40,7 @@ def members(server: RunningServer) -> set[str]:
         kind = server.admin.type(key)
         if kind == b"stream" or key.endswith(b":withdrawn"):
             continue
-        found |= {key, *readers.get(kind, lambda _: ())(key)}
+        found |= {key, *(readers[kind](key) if kind in readers else ())}
     return {item.decode(errors="replace") for item in found}
 
 
