@@ -11,6 +11,7 @@ from typing import Any
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Mixture
+from impressmem_integrations.core.commands.spread import spread_labels
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.core.text import normal_name
@@ -181,10 +182,13 @@ class ImpressMemManager:
         """Labels both newest and spread over the newest categories, newest first."""
         wanted = most(limit, self.config.labels_per_set)
         recent = await self.get_recent_labels(wanted)
-        categories = await self.get_recent_categories()
-        each = max(1, 2 * wanted // max(1, len(categories)))
-        lanes = [await self.get_category_labels(name, each) for name, _ in categories] if len(recent) == wanted else []
-        return mix_names(recent, lanes, wanted)
+        if len(recent) < wanted:
+            return recent  # that is all there is
+
+        def flow(bound: Bound) -> Flow[list[Scored]]:
+            return (yield from ask(spread_labels(bound, self.config.categories_per_set, wanted)))
+
+        return mix_names(recent, await self.store.aperform(flow), wanted)
 
     async def get_mixed_impressions(
         self, max_text_units: int | None = None

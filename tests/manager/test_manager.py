@@ -178,6 +178,20 @@ async def test_im26_mixed_labels_reach_every_category(manager: ImpressMemManager
     assert mixed[0] == "Label19"
 
 
+async def test_im28_a_context_is_read_in_a_fixed_number_of_scripts(
+    make_manager: MakeManager, valkey_server: RunningServer
+) -> None:
+    manager = make_manager(bot_name="Aide", labels_per_set=20)
+    await manager.store.asave_many(
+        {"clue": f"CLUE-{at}", "content": "text", "category": f"Category{at}", "labels": [f"Label{at}"]}
+        for at in range(100)
+    )
+    await manager.build_memory_context()  # the scripts are known from here on
+    valkey_server.admin.config_resetstat()
+    assert "Category99" in await manager.build_memory_context()
+    assert valkey_server.admin.info("commandstats")["cmdstat_evalsha"]["calls"] == 4
+
+
 async def test_im27_mixed_impressions_fill_the_budget_over_all_categories(manager: ImpressMemManager) -> None:
     await manager.save_impression("PINNED", "p" * 60, "Quiet", ["Note"], pin=True)
     await manager.save_impression("OLD", "o" * 60, "Quiet", ["Note"])
