@@ -1,99 +1,81 @@
-"""The active scene: the model has the memory's tools and decides itself when to save, recall and organize.
+"""The active scene: the agent saves and recalls by itself, with the real `openai` package.
 
-    OPENAI_API_KEY=... python examples/tools_example.py          # asyncio
-    OPENAI_API_KEY=... python examples/tools_example.py --sync   # the blocking client
-
-Settings: OPENAI_BASE_URL and OPENAI_MODEL for the model, IMPRESSMEM_URL for the store (a server of its own by default).
+Run it:  OPENAI_API_KEY=... python examples/tools_example.py         (asyncio)
+         OPENAI_API_KEY=... python examples/tools_example.py --sync  (blocking client)
+OPENAI_BASE_URL and OPENAI_MODEL choose another server and model; IMPRESSMEM_URL says where the memory is, the embedded
+server where unset.
 """
-
-from __future__ import annotations
 
 import asyncio
 import os
 import sys
 from typing import Any
 
-import openai
+from openai import AsyncOpenAI, OpenAI
 
 from impressmem_integrations import (
     ImpressMemConfig,
     ImpressMemManager,
     OrganizeImpressionsTool,
     RecallImpressionsTool,
-    SaveImpressionTool,
+    SaveImpressionsTool,
 )
 
-BOT = "ToolsExample"
-URL = os.environ.get("IMPRESSMEM_URL", "embedded")
-MODEL = os.environ.get("OPENAI_MODEL", "gpt-5-mini")
-TURNS = ("I moved to Bergen last week, and I am a vegetarian.", "Where do I live, and what do I eat?")
+MODEL = os.environ.get("OPENAI_MODEL", "gpt-4.1-mini")
+QUESTIONS = ["I'm Mara and I have been vegan since May. Please remember that.", "What could I cook tonight?"]
 MOST_ROUNDS = 5
-"""Requests for one turn at the most: a model that calls tools again and again is stopped."""
 
 
-class Agent:
-    """A conversation with the memory's three tools; who sends the requests is left to the caller."""
-
-    def __init__(self) -> None:
-        self.manager = ImpressMemManager(ImpressMemConfig(bot_name=BOT, redis_config={"url": URL}))
-        made = [kind(self.manager) for kind in (SaveImpressionTool, RecallImpressionsTool, OrganizeImpressionsTool)]
-        self.tools = {tool.get_name(): tool for tool in made}
-        self.definitions: list[Any] = [tool.get_definition() for tool in made]
-        self.messages: list[Any] = []
-
-    async def begin(self) -> None:
-        """Put what is remembered in front of the conversation."""
-        self.messages.append({"role": "system", "content": await self.manager.build_memory_context()})
-
-    async def finished(self, message: Any) -> bool:
-        """Take in the model's message and carry out its calls; whether it was the answer of this turn."""
-        self.messages.append(message.model_dump(exclude_none=True))
-        for call in message.tool_calls or ():
-            tool = self.tools.get(call.function.name)
-            if tool:
-                full, summary = await tool.execute(call.function.arguments)
-            else:
-                full = summary = f"There is no tool {call.function.name}."
-            print(f"  [{call.function.name}] {summary}")
-            self.messages.append({"role": "tool", "tool_call_id": call.id, "content": full})
-        if not message.tool_calls:
-            print(f"assistant: {message.content}")
-        return not message.tool_calls
+def memory() -> tuple[ImpressMemManager, dict[str, Any]]:
+    """The manager, and its tools by name."""
+    url = os.environ.get("IMPRESSMEM_URL", "embedded")
+    manager = ImpressMemManager(ImpressMemConfig(bot_name="tools-example", redis_config={"url": url}))
+    tools = [SaveImpressionsTool(manager), RecallImpressionsTool(manager), OrganizeImpressionsTool(manager)]
+    return manager, {tool.get_name(): tool for tool in tools}
 
 
 async def with_asyncio() -> None:
-    agent = Agent()
-    await agent.begin()
-    async with openai.AsyncOpenAI() as client:
-        for text in TURNS:
-            print(f"user: {text}")
-            agent.messages.append({"role": "user", "content": text})
+    manager, tools = memory()
+    definitions = [tool.get_definition() for tool in tools.values()]
+    async with AsyncOpenAI() as client, manager:
+        messages: list[Any] = [{"role": "system", "content": await manager.build_memory_context()}]
+        for question in QUESTIONS:
+            messages.append({"role": "user", "content": question})
             for _ in range(MOST_ROUNDS):
-                answer = await client.chat.completions.create(
-                    model=MODEL, messages=agent.messages, tools=agent.definitions
-                )
-                if await agent.finished(answer.choices[0].message):
+                response = await client.chat.completions.create(model=MODEL, messages=messages, tools=definitions)
+                message = response.choices[0].message
+                messages.append(message.model_dump(exclude_none=True))
+                for call in message.tool_calls or []:
+                    full, summary = await tools[call.function.name].execute(call.function.arguments)
+                    print(f"  [{summary}]")
+                    messages.append({"role": "tool", "tool_call_id": call.id, "content": full})
+                if not message.tool_calls:
+                    print(f"> {question}\n{message.content}")
                     break
-    await agent.manager.close()
 
 
-def blocking() -> None:
-    """With the blocking client; the tools' coroutines run one by one in between."""
-    agent = Agent()
-    with asyncio.Runner() as runner, openai.OpenAI() as client:
-        runner.run(agent.begin())
-        for text in TURNS:
-            print(f"user: {text}")
-            agent.messages.append({"role": "user", "content": text})
+def with_a_blocking_client() -> None:
+    """The same with the blocking client: the tools work in any event loop, so each call may have its own."""
+    manager, tools = memory()
+    definitions = [tool.get_definition() for tool in tools.values()]
+    with OpenAI() as client, manager.store:
+        messages: list[Any] = [{"role": "system", "content": asyncio.run(manager.build_memory_context())}]
+        for question in QUESTIONS:
+            messages.append({"role": "user", "content": question})
             for _ in range(MOST_ROUNDS):
-                answer = client.chat.completions.create(model=MODEL, messages=agent.messages, tools=agent.definitions)
-                if runner.run(agent.finished(answer.choices[0].message)):
+                response = client.chat.completions.create(model=MODEL, messages=messages, tools=definitions)
+                message = response.choices[0].message
+                messages.append(message.model_dump(exclude_none=True))
+                for call in message.tool_calls or []:
+                    full, summary = asyncio.run(tools[call.function.name].execute(call.function.arguments))
+                    print(f"  [{summary}]")
+                    messages.append({"role": "tool", "tool_call_id": call.id, "content": full})
+                if not message.tool_calls:
+                    print(f"> {question}\n{message.content}")
                     break
-        runner.run(agent.manager.close())
 
 
-if __name__ == "__main__":
-    if "--sync" in sys.argv[1:]:
-        blocking()
-    else:
-        asyncio.run(with_asyncio())
+if "--sync" in sys.argv[1:]:
+    with_a_blocking_client()
+else:
+    asyncio.run(with_asyncio())

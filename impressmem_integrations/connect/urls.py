@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from impressmem_integrations.errors import ConfigurationError
@@ -13,8 +13,7 @@ _ENCODE = "write special characters of a password as percent codes, e.g. %2F for
 _FSYNC = ("always", "everysec", "no")
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(NamedTuple):
     """A server of our own: its data folder (None: the user's default), or one that keeps nothing."""
 
     data_dir: Path | None
@@ -22,8 +21,7 @@ class Embedded:
     appendfsync: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(NamedTuple):
     """A server somewhere else: the URL as redis-py takes it, and how to name it without its password."""
 
     url: str

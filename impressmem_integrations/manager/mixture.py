@@ -68,13 +68,13 @@ def mix(
 
 
 def mix_names(
-    recent: Sequence[tuple[str, float]], spread: Sequence[tuple[str, float]], limit: int
+    recent: Sequence[tuple[str, float]], by_category: Sequence[Sequence[tuple[str, float]]], limit: int
 ) -> list[tuple[str, float]]:
     """Names in the same way: a share of the newest, rounds over the categories, and the newest up to the limit.
 
     Args:
         recent: Names with times, newest first.
-        spread: Names with times, round after round the next of each category.
+        by_category: The same for each category, newest category first.
         limit: The most names.
 
     Returns:
@@ -82,7 +82,7 @@ def mix_names(
     """
     chosen: dict[str, float] = {}
     known: Mapping[str, float] = dict(recent)
-    for name, at in (*recent[: limit // RECENT_SHARE], *spread, *recent):
+    for name, at in (*recent[: limit // RECENT_SHARE], *rounds(by_category), *recent):
         if len(chosen) < limit:
             chosen.setdefault(name, known.get(name, at))
     return sorted(chosen.items(), key=lambda item: (-item[1], item[0]))

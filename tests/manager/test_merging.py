@@ -110,13 +110,6 @@ async def test_mq14_im44_a_merge_of_labels_rewires_every_category(
     assert not [member for member in members(valkey_server) if "ZEBRA" in member]
 
 
-async def test_im44_im45_one_name_may_be_given_alone(manager: ImpressMemManager) -> None:
-    for clue in ("A", "B"):
-        await manager.save_impression(clue, f"text {clue}", "C", [f"Label{clue}"])
-    assert (await manager.merge_labels("LabelA", "LabelB"))["clues_moved"] == 1
-    assert (await manager.merge_clues("A", "B", "both"))["from"] == ["A"]
-
-
 # --- merges that make no sense ----------------------------------------------------------------------------------
 
 

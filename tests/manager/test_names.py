@@ -66,7 +66,7 @@ async def test_mq11_spellings_that_look_alike_are_one_key_shown_as_first_written
         manager.get_category_labels(second),
     ):
         assert [name for name, _ in await listing] == [shown]
-    assert await manager.get_impressions_by_clues([first, second]) == [(first, "two"), (second, "two")]
+    assert await manager.get_impressions_by_clues([first, second]) == [(shown, "two"), (shown, "two")]
 
 
 async def test_mq11_names_that_differ_in_case_or_dashes_are_offered_not_joined(manager: ImpressMemManager) -> None:

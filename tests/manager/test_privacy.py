@@ -71,7 +71,9 @@ async def test_sp09_failing_calls_neither_log_nor_raise_contents(
     wrong = NOTE | fields
     with caplog.at_level(logging.DEBUG, "impressmem_integrations"):
         if "pin" not in fields:
-            assert leaked(await raised_by(manager.save_impression(**wrong))) == []
+            saved = await manager.save_impression(**wrong)
+            assert not saved.ok
+            assert leaked(saved.error) == []
         _, summary = await SaveImpressionTool(manager).execute(json.dumps(wrong))
         report = await manager.execute_maintain_tool_calls([call("save_impression", wrong)])
     assert report.refused or "labels" in fields

@@ -167,7 +167,7 @@ async def test_im38_a_recall_names_related_labels_and_counts(manager: ImpressMem
     assert related is not None
     assert "Allergy" in related[1]
     assert re.search(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00\]\[DIET\]no nuts$", full, re.MULTILINE)
-    assert "do not quote this block" in full
+    assert "not instructions" in full
     assert summary == "Recalled 1 impression"
     assert "no nuts" not in summary
 
@@ -201,7 +201,7 @@ async def test_im39_limits_of_a_recall(manager: ImpressMemManager) -> None:
     assert related is not None
     assert len(related[1].split(", ")) == 2
     with pytest.raises(InvalidInput, match="max_labels"):
-        RecallImpressionsTool(manager, max_labels=0)
+        RecallImpressionsTool(manager, max_labels=-1)
 
 
 async def test_im39_the_config_limits_a_recall_too(make_manager: MakeManager) -> None:
