@@ -199,7 +199,11 @@ function plan.probe_rest(forgotten)
   end
   for label in pairs(plan.links) do plan.probe(prefix .. 'links:' .. label) end
   for _, extra in ipairs(also) do extra.probe() end
-  if #forgotten > 0 then call('ZCARD', tag_prefix .. 'forgotten') end
+  if #forgotten > 0 then
+    plan.removals = true
+    call('ZCARD', tag_prefix .. 'forgotten')
+    call('ZCARD', prefix .. 'snapshots')
+  end
   if not next(plan.owners) then call('HLEN', prefix .. 'hints') end   -- otherwise it was read
   if any_spelling == nil then any_spelling = call('HLEN', prefix .. 'spelling') > 0 end
 end
