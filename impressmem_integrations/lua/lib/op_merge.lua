@@ -68,7 +68,10 @@ operations['merge-names'] = function(a)
   if #stray > 0 then
     -- index members without a record: nothing to move, only to clean
     also[#also + 1] = {
-      probe = function() for _, source in ipairs(sources) do plan.dirty[kind][source] = 0 end end,
+      probe = function()
+        plan.removals = true
+        for _, source in ipairs(sources) do plan.dirty[kind][source] = 0 end
+      end,
       write = function()
         for _, source in ipairs(sources) do
           for _, clue in ipairs(stray) do call('ZREM', index .. source, clue) end
