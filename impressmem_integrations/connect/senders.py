@@ -19,6 +19,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
+from impressmem_integrations.connect.exchange import Exchange
 from impressmem_integrations.core.effects import Command, R
 from impressmem_integrations.core.scripts import SCRIPTS
 from impressmem_integrations.errors import (
@@ -33,14 +34,12 @@ _SLOT_RETRIES = 5
 _SLOT_PAUSE_S = 0.05
 
 
-def _wire(command: Command[Any]) -> tuple[list[bytes], list[bytes]]:
-    script = SCRIPTS[command.script]
-    rest = [str(len(command.keys)).encode(), *(key.encode() for key in command.keys), *map(_encode, command.args)]
-    return [script.sha.encode(), *rest], [script.source.encode(), *rest]
-
-
-def _encode(value: bytes | str | float) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
+def _wire(command: Command[Any]) -> list[bytes]:
+    """What follows the script or its SHA-1: number of keys, keys, arguments."""
+    return [
+        value if isinstance(value, bytes) else str(value).encode()
+        for value in (len(command.keys), *command.keys, *command.args)
+    ]
 
 
 def _is_moving(error: ResponseError) -> bool:
@@ -49,19 +48,19 @@ def _is_moving(error: ResponseError) -> bool:
     return text.startswith("TRYAGAIN") or "non local key" in text
 
 
-def send(client: Any, command: Command[R], shown: str) -> R:
-    """Run a command on a `redis.Redis` (or cluster) client.
+def send(exchange: Exchange, command: Command[R], shown: str) -> R:
+    """Run a command on a blocking client or pool.
 
     Raises:
         StoreError: And its kinds; the command's parser may raise more.
     """
-    by_sha, by_source = _wire(command)
+    script, rest = SCRIPTS[command.script], _wire(command)
     for attempt in range(_SLOT_RETRIES + 1):
         try:
             try:
-                reply = client.execute_command("EVALSHA", *by_sha, NEVER_DECODE=True)
+                reply = exchange([b"EVALSHA", script.sha.encode(), *rest])
             except NoScriptError:
-                reply = client.execute_command("EVAL", *by_source, NEVER_DECODE=True)
+                reply = exchange([b"EVAL", script.source.encode(), *rest])
         except ResponseError as error:
             if attempt == _SLOT_RETRIES or not _is_moving(error):
                 raise translated(error, shown) from error
@@ -75,13 +74,13 @@ def send(client: Any, command: Command[R], shown: str) -> R:
 
 async def asend(client: Any, command: Command[R], shown: str) -> R:
     """Run a command on a `redis.asyncio` client. Raises like `send`."""
-    by_sha, by_source = _wire(command)
+    script, rest = SCRIPTS[command.script], _wire(command)
     for attempt in range(_SLOT_RETRIES + 1):
         try:
             try:
-                reply = await client.execute_command("EVALSHA", *by_sha, NEVER_DECODE=True)
+                reply = await client.execute_command("EVALSHA", script.sha.encode(), *rest, NEVER_DECODE=True)
             except NoScriptError:
-                reply = await client.execute_command("EVAL", *by_source, NEVER_DECODE=True)
+                reply = await client.execute_command("EVAL", script.source.encode(), *rest, NEVER_DECODE=True)
         except ResponseError as error:
             if attempt == _SLOT_RETRIES or not _is_moving(error):
                 raise translated(error, shown) from error

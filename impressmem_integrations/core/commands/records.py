@@ -8,7 +8,8 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Raw
@@ -23,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def as_text(raw: Raw) -> str:
     """A reply item as text, whether the client decodes or not."""
-    return raw.decode("utf-8", "replace") if isinstance(raw, bytes | bytearray) else str(raw)
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
 
 
 def moment(milliseconds: float) -> datetime:
@@ -42,6 +43,14 @@ def milliseconds(when: datetime) -> int:
     return (when - _EPOCH) // timedelta(milliseconds=1)
 
 
+_remembered_name = lru_cache(maxsize=4_096)(normal_name)
+
+
+def known_name(raw: object, what: str) -> Name:
+    """`normal_name`, but quick for a text that was seen lately: categories and labels come again and again."""
+    return _remembered_name(raw, what) if type(raw) is str else normal_name(raw, what)
+
+
 def wire_name(name: Name) -> str:
     """A name as scripts take it: the folded form, and the spelling where it differs."""
     return name.key if name.key == name.shown else f"{name.key}{RECORD}{name.shown}"
@@ -55,8 +64,7 @@ def source_digest(source: str | None) -> str:
     return urlsafe_b64encode(digest).decode("ascii").rstrip("=")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A checked item, ready to be sent."""
 
     clue: Name
@@ -103,9 +111,9 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
     if source is not None and not isinstance(source, str):
         raise InvalidInput("source must be text or None")
     return Draft(
-        normal_name(item["clue"], "clue"),
+        known_name(item["clue"], "clue"),
         normal_content(item["content"], limits.max_content_bytes),
-        normal_name(item["category"], "category"),
+        known_name(item["category"], "category"),
         draft_labels(bound, item["labels"]),
         pin,
         source,
@@ -119,12 +127,15 @@ def draft_labels(bound: Bound, labels: object) -> tuple[Name, ...]:
     """Check labels: a list of texts, without duplicates, within the limit."""
     if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | set | frozenset):
         raise InvalidInput("labels must be a list of texts")
-    names = {name.key: name for name in (normal_name(label, "label") for label in labels)}
+    names = {name.key: name for name in (known_name(label, "label") for label in labels)}
     if not bound.limits.min_labels <= len(names) <= bound.limits.max_labels:
         raise InvalidInput(
             f"{len(names)} labels given; {bound.limits.min_labels} to {bound.limits.max_labels} are allowed"
         )
     return tuple(names.values())
+
+
+_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def encode_record(content: str, source: str | None, value: Any, said_at: datetime | None = None) -> bytes:
@@ -141,7 +152,7 @@ def encode_record(content: str, source: str | None, value: Any, said_at: datetim
     if said_at is not None:
         record["t"] = milliseconds(said_at)
     try:
-        return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _write_json(record).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"value must be JSON: {error}") from error
 
