@@ -24,6 +24,7 @@
 --#include lib/scope
 --#include lib/settings
 --#include lib/images
+--#include lib/edits
 --#include lib/plan
 --#include lib/journal
 --#include lib/removals

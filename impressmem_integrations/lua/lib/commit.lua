@@ -3,37 +3,34 @@
 -- Can fail: OOM, at the first write; what lib/plan fails with, before it.
 local write = {}
 
-function write.strength(facts)
-  local uses = facts.uses == 0 and 0 or math.log(1 + math.log(1 + facts.uses)) / math.log(2)
-  return string.format('%.17g', uses + math.max(facts.touched, facts.used) / work.half_life)
-end
-
--- A record that stays or comes.
-function write.record(unit, old, new)
-  local clue, facts, before = unit.clue, unit.facts, unit.before
-  if old.record ~= new.record then call('HSET', prefix .. 'impressions', clue, new.record) end
-  if old.filing ~= new.filing then call('HSET', prefix .. 'filing', clue, new.filing) end
-  if old.facts ~= new.facts then call('HSET', prefix .. 'facts', clue, new.facts) end
-  for _, key in ipairs(unit.enters) do call('ZADD', key, facts.touched, clue) end
-  if unit.moved then call('ZADD', prefix .. 'clues', facts.touched, clue) end
-  if not (before and before.seq == facts.seq) then call('ZADD', prefix .. 'created', facts.seq, clue) end
-  if new.pin then
-    if old.pin ~= new.pin then call('ZADD', prefix .. 'pins', new.pin, clue) end
-    if not old.pin then call('ZREM', prefix .. 'strength', clue) end
-  else
-    if old.pin then call('ZREM', prefix .. 'pins', clue) end
-    call('ZADD', prefix .. 'strength', write.strength(facts), clue)
-  end
-  if new.expires and old.expires ~= new.expires then call('ZADD', prefix .. 'expiry', new.expires, clue) end
-  if unit.changed then call('ZADD', prefix .. 'changed', work.next_seq(), clue) end
-  if not unit.live and plan.members[prefix .. 'withdrawn'] > 0 then call('ZREM', prefix .. 'withdrawn', clue) end
-end
-
+-- One record with its indexes. `leaving` is lib/removals where something leaves.
 function write.unit(unit, leaving)
-  local clue, old, new, adds = unit.clue, unit.old or NOTHING, unit.new, unit.adds
+  local clue, old, new, facts = unit.clue, unit.old or NOTHING, unit.new, unit.facts
   for _, key in ipairs(unit.leaves) do call('ZREM', key, clue) end
-  if new then write.record(unit, old, new) else leaving.unit(unit) end
+  if new then
+    if old.record ~= new.record then call('HSET', prefix .. 'impressions', clue, new.record) end
+    if old.filing ~= new.filing then call('HSET', prefix .. 'filing', clue, new.filing) end
+    if old.facts ~= new.facts then call('HSET', prefix .. 'facts', clue, new.facts) end
+    for _, key in ipairs(unit.enters) do call('ZADD', key, facts.touched, clue) end
+    if unit.moved then call('ZADD', prefix .. 'clues', facts.touched, clue) end
+    if not (unit.before and unit.before.seq == facts.seq) then call('ZADD', prefix .. 'created', facts.seq, clue) end
+    if new.pin then
+      if old.pin ~= new.pin then call('ZADD', prefix .. 'pins', new.pin, clue) end
+      if not old.pin then call('ZREM', prefix .. 'strength', clue) end
+    else
+      if old.pin then call('ZREM', prefix .. 'pins', clue) end
+      local uses = facts.uses == 0 and 0 or math.log(1 + math.log(1 + facts.uses)) / math.log(2)
+      call('ZADD', prefix .. 'strength',
+        string.format('%.17g', uses + math.max(facts.touched, facts.used) / work.half_life), clue)
+    end
+    if new.expires and old.expires ~= new.expires then call('ZADD', prefix .. 'expiry', new.expires, clue) end
+    if unit.changed then call('ZADD', prefix .. 'changed', work.next_seq(), clue) end
+    if not unit.live and plan.members[prefix .. 'withdrawn'] > 0 then call('ZREM', prefix .. 'withdrawn', clue) end
+  else
+    leaving.unit(unit)
+  end
   if old.expires and not (new and new.expires) then call('ZREM', prefix .. 'expiry', clue) end
+  local adds = unit.adds
   if adds then
     for i = 1, #adds, 2 do call('ZADD', adds[i], adds[i + 1], clue) end
     for _, key in ipairs(unit.removes) do call('ZREM', key, clue) end
@@ -70,16 +67,7 @@ function write.names(kind, leaving)
   for from = 1, #scores, CHUNK do call('ZADD', known, unpack(scores, from, math.min(from + CHUNK - 1, #scores))) end
 end
 
-function write.spellings()
-  for kind, names in pairs(work.spelled) do
-    for folded, name in pairs(names) do
-      if name ~= folded and plan.created[kind][name] then
-        call('HSET', prefix .. 'spelling', kind .. UNIT .. folded, name, kind .. RECORD .. name, folded)
-      end
-    end
-  end
-end
-
+-- Hints, and spellings of new names.
 function write.hints()
   local gone, set = {}, {}
   for field, name in pairs(plan.hints) do
@@ -96,14 +84,12 @@ function write.hints()
   for from = 1, #set, CHUNK do
     call('HSET', prefix .. 'hints', unpack(set, from, math.min(from + CHUNK - 1, #set)))
   end
-end
-
-function write.meta()
-  call('HSET', meta_key, 'seq', work.seq, 'clock', work.clock, 'journal_bytes', journal.bytes,
-    'max_impressions', settings.max_impressions)
-  if not meta[6] then
-    call('HSET', meta_key, 'layout', settings.layout, 'generation', generation, 'half_life', work.half_life,
-      'salt', work.salt)
+  for kind, names in pairs(work.spelled) do
+    for folded, name in pairs(names) do
+      if name ~= folded and plan.created[kind][name] then
+        call('HSET', prefix .. 'spelling', kind .. UNIT .. folded, name, kind .. RECORD .. name, folded)
+      end
+    end
   end
 end
 
@@ -111,7 +97,6 @@ end
 local function commit(operation)
   local changed, forgotten = plan.all()
   if #changed == 0 and #forgotten == 0 and #also == 0 then return 0, false end
-  plan.probe_rest(forgotten)
   local length = call('XLEN', journal.key)
   local leaving = plan.removals and removals()
 
@@ -129,9 +114,13 @@ local function commit(operation)
   write.names('category', leaving)
   write.names('label', leaving)
   write.hints()
-  write.spellings()
   local scrubbed = leaving and leaving.finish(changed, forgotten) or 0
   journal.trim(length - scrubbed)
-  write.meta()
+  call('HSET', meta_key, 'seq', work.seq, 'clock', work.clock, 'journal_bytes', journal.bytes,
+    'max_impressions', settings.max_impressions)
+  if not meta[6] then
+    call('HSET', meta_key, 'layout', settings.layout, 'generation', generation, 'half_life', work.half_life,
+      'salt', work.salt)
+  end
   return scrubbed, #changed > 0
 end

@@ -117,7 +117,7 @@ operations['merge-clues'] = function(a)
     if other.new.pin and not image.pin then image.pin = other.new.pin end
     facts.uses = math.max(facts.uses, work.facts_of(other.new).uses)
     facts.used = math.max(facts.used, work.facts_of(other.new).used)
-    work.drop(other, 'merge')
+    other.new, other.why = false, 'merge'
   end
   facts.revision, facts.updated, facts.touched = facts.revision + 1, now, work.next_touch()
   facts.digest, facts.origin = a[3], a[4]

@@ -26,6 +26,6 @@ function operations.forget(a)
   local clue = work.name_of('clue', a[1])
   local unit = work.load(clue)
   local lived = unit.new and '1' or '0'
-  work.drop(unit, 'forget')
+  unit.new, unit.why = false, 'forget'
   return {'forget', clue, lived, '0'}, function(reply, scrubbed) reply[4] = whole(scrubbed) end
 end

@@ -25,7 +25,9 @@ local function removals()
   -- A category or label that lost its last member: its hint goes to a new name that looks alike, if there is one.
   function leaving.name(kind, name)
     call('ZREM', prefix .. known_names[kind], name)
-    plan.unhint(kind .. UNIT .. loosen(name), name)
+    local field = kind .. UNIT .. loosen(name)
+    plan.read_hints({field})
+    plan.unhint(field, name)
     plan.gone[kind][name] = true
     unspell(kind, name)
   end
@@ -50,6 +52,22 @@ local function removals()
     call('HSET', meta_key, 'barrier', work.next_seq())
   end
 
+  -- Removes entries that hold before-images of forgotten clues; returns how many.
+  local function scrub(clues)
+    local removed = 0
+    for _, entry in ipairs(call('XRANGE', journal.key, '-', '+')) do
+      local fields = fields_of(entry)
+      for _, clue in ipairs(clues) do
+        if string.find(fields.clues or '', UNIT .. clue .. UNIT, 1, true) then
+          journal.remove(entry, fields)
+          removed = removed + 1
+          break
+        end
+      end
+    end
+    return removed
+  end
+
   -- What is left to do after the indexes. Returns how many journal entries a forgetting removed.
   function leaving.finish(changed, forgotten)
     local WITHDRAWN_KEPT = 1000
@@ -65,7 +83,7 @@ local function removals()
       call('HSET', meta_key, 'withdrawn_floor', floor)
     end
     if #forgotten == 0 then return 0 end
-    local scrubbed = journal.scrub(forgotten)
+    local scrubbed = scrub(forgotten)
     end_epochs()
     return scrubbed
   end
