@@ -21,7 +21,7 @@ from redis.exceptions import (
 
 from impressmem_integrations.connect.exchange import Exchange
 from impressmem_integrations.core.effects import Command, R
-from impressmem_integrations.core.scripts import SCRIPTS
+from impressmem_integrations.core.scripts import Script, script
 from impressmem_integrations.errors import (
     ConfigurationError,
     CorruptStore,
@@ -34,12 +34,12 @@ _SLOT_RETRIES = 5
 _SLOT_PAUSE_S = 0.05
 
 
-def _wire(command: Command[Any]) -> list[bytes]:
-    """What follows the script or its SHA-1: number of keys, keys, arguments."""
-    return [
+def _wire(command: Command[Any]) -> tuple[Script, list[bytes]]:
+    arguments = [
         value if isinstance(value, bytes) else str(value).encode()
         for value in (len(command.keys), *command.keys, *command.args)
     ]
+    return script(command.script), arguments
 
 
 def _is_moving(error: ResponseError) -> bool:
@@ -54,13 +54,13 @@ def send(exchange: Exchange, command: Command[R], shown: str) -> R:
     Raises:
         StoreError: And its kinds; the command's parser may raise more.
     """
-    script, rest = SCRIPTS[command.script], _wire(command)
+    called, arguments = _wire(command)
     for attempt in range(_SLOT_RETRIES + 1):
         try:
             try:
-                reply = exchange([b"EVALSHA", script.sha.encode(), *rest])
+                reply = exchange([b"EVALSHA", called.sha.encode(), *arguments])
             except NoScriptError:
-                reply = exchange([b"EVAL", script.source.encode(), *rest])
+                reply = exchange([b"EVAL", called.source.encode(), *arguments])
         except ResponseError as error:
             if attempt == _SLOT_RETRIES or not _is_moving(error):
                 raise translated(error, shown) from error
@@ -74,13 +74,13 @@ def send(exchange: Exchange, command: Command[R], shown: str) -> R:
 
 async def asend(client: Any, command: Command[R], shown: str) -> R:
     """Run a command on a `redis.asyncio` client. Raises like `send`."""
-    script, rest = SCRIPTS[command.script], _wire(command)
+    called, arguments = _wire(command)
     for attempt in range(_SLOT_RETRIES + 1):
         try:
             try:
-                reply = await client.execute_command("EVALSHA", script.sha.encode(), *rest, NEVER_DECODE=True)
+                reply = await client.execute_command("EVALSHA", called.sha.encode(), *arguments, NEVER_DECODE=True)
             except NoScriptError:
-                reply = await client.execute_command("EVAL", script.source.encode(), *rest, NEVER_DECODE=True)
+                reply = await client.execute_command("EVAL", called.source.encode(), *arguments, NEVER_DECODE=True)
         except ResponseError as error:
             if attempt == _SLOT_RETRIES or not _is_moving(error):
                 raise translated(error, shown) from error

@@ -6,7 +6,6 @@ import hashlib
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -162,8 +161,7 @@ def wire_filing(categories: Sequence[Name], labels: Sequence[Name]) -> str:
     return UNIT.join([GROUP.join(map(wire_name, categories)), *map(wire_name, labels)])
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What the server counts for a record; times in whole milliseconds."""
 
     created: int

@@ -1,7 +1,7 @@
 -- Checks guards, runs the operations of ARGV on images, then writes all or nothing. Needs lib/commit and operations.
 -- Can fail: WRONGTYPE, MOVED, ASK, OOM: before the first write.
 local JOURNAL_WORDS = {put = 'import', ['merge-names'] = 'merge', ['merge-clues'] = 'merge', seen = false,
-                       failed = false, collect = false, settle = false}
+                       failed = false, collect = false, settle = false, remember = false}
 
 -- Checks the guards, which begin at ARGV[at]. Returns where the operations begin.
 local function check_guards(at)
