@@ -59,7 +59,7 @@ local function make_room()
   for _, unit in ipairs(order) do
     growth = growth + (unit.new and 1 or 0) - (unit.old and unit.old.record and 1 or 0)
   end
-  if growth <= 0 then return leaving end
+  if growth <= 0 then return leaving end   -- so unpinning and forgetting work where the limit is below the pins
   local excess = call('HLEN', prefix .. 'impressions') + growth - settings.max_impressions
   if excess <= 0 then return leaving end
   excess = math.min(excess, EVICTED_AT_ONCE)
