@@ -21,7 +21,7 @@ Exchange = Callable[[Sequence[bytes]], Raw]
 
 def through(client: Any) -> Exchange:
     """Use a client as it is, with whatever its owner has set up."""
-    return lambda words: client.execute_command(*words, NEVER_DECODE=True)
+    return lambda words: client.execute_command(words[0].decode(), *words[1:], NEVER_DECODE=True)
 
 
 def over(pool: Any) -> Exchange:
