@@ -51,9 +51,7 @@ def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: S
     try:
         answer, notes = yield from _ask(messages, mode, used)
     except ModelError as error:
-        yield from ask(
-            write.account(bound, day, release=reserved, usage=_total(used), milliseconds=_milliseconds(used))
-        )
+        yield from ask(_settled(bound, day, reserved, used))
         if settings.fallback is None:
             raise
         return (yield from _fallback(messages, settings, str(error)))
