@@ -17,7 +17,7 @@ from impressmem_integrations.connect.exchange import Exchange, over, through
 from impressmem_integrations.connect.senders import asend, never_sent, send
 from impressmem_integrations.connect.urls import Embedded, Remote, read_url
 from impressmem_integrations.core.effects import Command, R
-from impressmem_integrations.errors import ConfigurationError, StoreUnavailable
+from impressmem_integrations.errors import ConfigurationError, StoreTimeout, StoreUnavailable
 
 if TYPE_CHECKING:
     from impressmem_integrations.embedded import EmbeddedServer
@@ -55,6 +55,8 @@ class Connection:
         """Run a command. A read, or a write that certainly was not sent, is tried once more on a recovered server."""
         try:
             return send(self._opened(), command, self.shown)
+        except StoreTimeout:
+            raise  # a second wait would only delay the answer
         except StoreUnavailable as error:
             if command.writes and not never_sent(error):
                 raise
@@ -166,6 +168,7 @@ class _OwnEmbedded(_OverPool):
 
 _OPTIONS: dict[str, Any] = {
     "socket_timeout": _SOCKET_TIMEOUT_S,
+    "socket_connect_timeout": _CONNECT_TIMEOUT_S,
     "retry": Retry(NoBackoff(), 0),  # we alone know which commands may run twice
     "max_connections": _MOST_CONNECTIONS,
     "timeout": _WAIT_FOR_CONNECTION_S,

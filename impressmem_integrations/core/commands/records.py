@@ -17,6 +17,7 @@ from impressmem_integrations.errors import CorruptStore, InvalidInput
 from impressmem_integrations.model import Impression
 
 UNIT, RECORD, GROUP = "\x1f", "\x1e", "\x1d"
+SOURCES = ", "
 ROW = 7
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -56,11 +57,16 @@ def wire_name(name: Name) -> str:
 
 
 def source_digest(source: str | None) -> str:
-    """What `facts` keep of a source: enough to recognise it after an erasure."""
+    """What `facts` keep of a source: enough to recognise it after an erasure. Several stand joined by `", "`."""
     if source is None:
         return "-"
+    return ",".join(one_digest(part) for part in source.split(SOURCES))
+
+
+def one_digest(source: str) -> str:
+    """The digest of one source: 11 characters of which the first is no `-`."""
     digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return urlsafe_b64encode(digest).decode("ascii").rstrip("=")
+    return "s" + urlsafe_b64encode(digest).decode("ascii")[:10]
 
 
 class Draft(NamedTuple):

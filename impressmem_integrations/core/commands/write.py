@@ -17,6 +17,7 @@ from impressmem_integrations.core.commands.records import (
     encode_record,
     milliseconds,
     moment,
+    one_digest,
     source_digest,
     wire_filing,
     wire_name,
@@ -234,7 +235,7 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
     limits = bound.limits
     at = turn.at or now
     args: list[Wire] = [
-        source_digest(turn.id),
+        one_digest(turn.id),
         limits.max_turns,
         limits.max_turn_bytes,
         milliseconds(now) - round(limits.max_turn_days * 86_400_000),
@@ -244,7 +245,7 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
         if role not in ("user", "assistant") or not isinstance(text, str) or not text.strip():
             continue
         name = str(message.get("name") or "")
-        fields = (str(milliseconds(at)), name.casefold(), source_digest(turn.id), thread, name or role, text)
+        fields = (str(milliseconds(at)), name.casefold(), one_digest(turn.id), thread, name or role, text)
         args += (UNIT.join(field.replace(UNIT, " ") for field in fields), wire_terms(name, text))
     return Operation("remember", tuple(args)) if len(args) > 4 else None
 

@@ -133,3 +133,19 @@ local function set_of(list)
   for _, item in ipairs(list) do set[item] = true end
   return set
 end
+
+-- Where a record came from, so far and now: digests joined by commas, newest last, at most eight; '-' for nowhere.
+function work.origins(before, after)
+  if before == '-' or before == after then return after end
+  if after == '-' then return before end
+  local list, taken = {}, {}
+  for digest in string.gmatch(before .. ',' .. after, '[^,-][^,]*') do list[#list + 1] = digest end
+  local kept = {}
+  for i = #list, 1, -1 do
+    if not taken[list[i]] and #kept < 8 then
+      taken[list[i]] = true
+      table.insert(kept, 1, list[i])
+    end
+  end
+  return table.concat(kept, ',')
+end

@@ -31,7 +31,8 @@ function operations.save(a)
     status = same and 'unchanged' or 'changed'
     lasting = before.pin
     facts = {created = had.created, revision = had.revision + (same and 0 or 1), seq = had.seq, uses = had.uses,
-             used = had.used, updated = now, touched = work.next_touch(), digest = a[6], origin = a[7]}
+             used = had.used, updated = now, touched = work.next_touch(), digest = a[6],
+             origin = work.origins(had.origin, a[7])}
   else
     facts = {created = now, revision = 1, seq = work.next_seq(), uses = 0, used = 0,
              updated = now, touched = work.next_touch(), digest = a[6], origin = a[7]}

@@ -37,8 +37,8 @@ local function removals()
     local facts = unit.before
     if not facts then return end
     local entries = {now, redis.sha1hex(work.salt .. 'content' .. unit.clue .. UNIT .. facts.digest)}
-    if facts.origin ~= '-' then
-      entries[3], entries[4] = now, redis.sha1hex(work.salt .. 'source' .. facts.origin)
+    for origin in string.gmatch(facts.origin, '[^,-][^,]*') do
+      entries[#entries + 1], entries[#entries + 2] = now, redis.sha1hex(work.salt .. 'source' .. origin)
     end
     call('ZADD', tag_prefix .. 'forgotten', unpack(entries))
   end
