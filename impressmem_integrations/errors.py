@@ -14,12 +14,17 @@
     │   └── CorruptStore                    a key holds something this package did not write
     ├── ModelError                          the maintenance model failed or cannot be used
     │   └── ToolsUnsupported                it takes no tools: JSON mode works
+    ├── JobError                            a background job failed for good; names its key and tries
+    ├── BacklogFull                         too much background work waits; the job was not taken
+    ├── RunnerClosed(RuntimeError)          the background runner takes no more work; the job was not taken
     └── MissingExtra(ImportError)           an optional part is not installed; names the extra
 
 Errors name scopes, clues and counts, never the content of a memory, and no password.
 """
 
 from __future__ import annotations
+
+from collections.abc import Hashable
 
 
 class ImpressMemError(Exception):
@@ -94,6 +99,30 @@ class ModelError(ImpressMemError):
 
 class ToolsUnsupported(ModelError):
     """The model takes no tools. `mode="auto"` asks it in JSON instead."""
+
+
+class JobError(ImpressMemError):
+    """A background job failed for good. Its text never holds what the job worked on; `__cause__` is the job's error.
+
+    Attributes:
+        key: The key the job was submitted under.
+        tries: How often it was tried.
+    """
+
+    def __init__(self, key: Hashable, tries: int, cause: BaseException) -> None:
+        often = "1 try" if tries == 1 else f"{tries} tries"
+        super().__init__(f"a background job of {key!r} failed after {often}: {type(cause).__name__}")
+        self.key = key
+        self.tries = tries
+        self.__cause__ = cause
+
+
+class BacklogFull(ImpressMemError):
+    """Too much background work waits already. The job was not taken and will not run."""
+
+
+class RunnerClosed(ImpressMemError, RuntimeError):
+    """The background runner is closed, or the interpreter is ending. The job was not taken and will not run."""
 
 
 class MissingExtra(ImpressMemError, ImportError):
