@@ -234,6 +234,14 @@ class ImpressionStore:
         assert isinstance(effect, Command)
         return await self._connection.asend(effect)
 
+    def perform(self, flow: Callable[[Bound], Flow[R]]) -> R:
+        """Run a flow of one's own on this scope and wait for it; for adapters."""
+        return drive(flow(self._bound), self._answer)
+
+    async def aperform(self, flow: Callable[[Bound], Flow[R]]) -> R:
+        """The awaitable twin of `perform`."""
+        return await adrive(flow(self._bound), self._aanswer)
+
     # --- operations: what they do stands at the flows -------------------------------------------------------------
 
     save = blocking(change.save)
