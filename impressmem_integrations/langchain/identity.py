@@ -1,7 +1,7 @@
 """Whose memory a run may touch: the application says so at run time, never the model.
 
-A name is filled from the run's context (`invoke(..., context=...)`), then from `config["configurable"]`. What is missing
-is an error that says how to give it; nobody ever falls back to a shared memory.
+A name is filled from the run's context (`invoke(..., context=...)`), then from `config["configurable"]`. What is
+missing is an error that says how to give it; nobody ever falls back to a shared memory.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ class Filled:
             if name is None:
                 continue
             if not _FIELD.fullmatch(name) or spec or conversion:
-                raise ConfigurationError(f"{what}={text!r}: a field is a plain name, e.g. {{user_id}}; or give a function")
+                raise ConfigurationError(
+                    f"{what}={text!r}: a field is a plain name, e.g. {{user_id}}; or give a function"
+                )
             if at and self._fields and not _ENCODED_ALWAYS.search(literal):
                 raise ConfigurationError(f"{what}={text!r}: put a / or : between two fields, or names could collide")
             self._fields.append(name)

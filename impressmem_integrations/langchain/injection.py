@@ -21,7 +21,7 @@ UNAVAILABLE = (
     "not say that nothing is known about the user. Answer from this conversation, and say so if the answer would need "
     f"the memory.\n</{FENCE}>"
 )
-_MORE = f"More is remembered than is shown here: the tool {RECALL_IMPRESSIONS.name} looks it up."
+_MORE = f"What is remembered and not shown here, the tool {RECALL_IMPRESSIONS.name} looks up."
 _MOST_QUERY_CHARACTERS = 4_000
 
 

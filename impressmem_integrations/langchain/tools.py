@@ -152,7 +152,8 @@ class _ImpressionTool(BaseTool):
 def _plain(value: Any) -> Any:
     """A result as lists, dicts and texts, which every checkpointer can keep."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {one.name: _plain(getattr(value, one.name)) for one in dataclasses.fields(value)}
+        names = (one.name for one in dataclasses.fields(value) if one.name != "text")  # the content says it already
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(name): _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -213,4 +214,6 @@ def impression_tools(store: ImpressionStore, user: User = FROM_STORE) -> list[Ba
         ConfigurationError: The store is none, or the template cannot be used. When a tool is called: the run does not
             say who the user is.
     """
-    return [kind(store=store, user=user) for kind in (SaveImpressionsTool, RecallImpressionsTool, OrganizeImpressionsTool)]
+    return [
+        kind(store=store, user=user) for kind in (SaveImpressionsTool, RecallImpressionsTool, OrganizeImpressionsTool)
+    ]

@@ -8,7 +8,6 @@ mark is known in a thread's first turn, and without a checkpointer; then the win
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
@@ -80,6 +79,5 @@ def plain(messages: Sequence[AnyMessage]) -> list[Message]:
     for message in messages:
         extra = message.additional_kwargs
         time = extra.get("timestamp") or extra.get("created_at")
-        for part in canonical_history([message]):
-            parts.append({**part, "timestamp": time} if time else part)
+        parts += [{**part, "timestamp": time} if time else part for part in canonical_history([message])]
     return parts

@@ -22,7 +22,15 @@ from impressmem_integrations.errors import InvalidInput, ModelError, StalePlan, 
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
-from impressmem_integrations.maintenance.plan import Wish, named_clues, plan_id, steps_of, to_json, wishes
+from impressmem_integrations.maintenance.plan import (
+    Wish,
+    named_clues,
+    plan_id,
+    steps_of,
+    to_json,
+    wishes,
+    without_twins,
+)
 from impressmem_integrations.maintenance.request import fitted, user_texts
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn
@@ -33,6 +41,7 @@ _BYTES_PER_UNIT = 3
 _MOST_NAMES = 500
 _STALE_TRIES = 3
 _MOST_WAITING = 100
+_TWINS = "everything it asked to keep is remembered already, under another clue"
 
 Review = Literal["collect", "ask"] | None
 """What happens to a plan: applied at once (None), shown to a reviewer (`ask`), or kept for later (`collect`)."""
@@ -226,6 +235,8 @@ def _distil(
     if not found and refused:
         reason = "no call can be carried out"
         return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text)
+    found, twins = without_twins(found, (*material.pinned, *material.others))
+    refused += twins
     now = yield from _records(bound, found)
     stale = [clue for key, clue in _keys(found) if shown.get(key, 0) and shown[key] != _seq(now.get(key))]
     if stale:
@@ -234,7 +245,7 @@ def _distil(
     plan = Plan(plan_id(_ids(group), steps), job.thread, _ids(group), steps, seen.generation, group[-1].at)
     report = yield from _decided(job, plan, guards, noted)
     if report.status == "nothing_to_store":
-        report = replace(report, reason=report.reason or _why_nothing(answer), text=answer.text)
+        report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
     turns = _ids(group) if report.status != "rejected" else ()
     return replace(
         report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=(*asked.notes, *warnings)
