@@ -6,17 +6,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from impressmem_integrations.manager import (
+        ImpressMemConfig,
+        ImpressMemManager,
+        OrganizeImpressionsTool,
+        RecallImpressionsTool,
+        SaveImpressionsTool,
+        SaveImpressionTool,
+    )
     from impressmem_integrations.settings import Limits, Scope, Tokenizer
     from impressmem_integrations.store import ImpressionStore
+    from impressmem_integrations.turns import slice_new_turn_messages
 
 _HOMES = {
+    "ImpressMemConfig": "manager",
+    "ImpressMemManager": "manager",
     "ImpressionStore": "store",
     "Limits": "settings",
+    "OrganizeImpressionsTool": "manager",
+    "RecallImpressionsTool": "manager",
+    "SaveImpressionTool": "manager",
+    "SaveImpressionsTool": "manager",
     "Scope": "settings",
     "Tokenizer": "settings",
+    "slice_new_turn_messages": "turns",
 }
 
-__all__ = ["ImpressionStore", "Limits", "Scope", "Tokenizer"]
+__all__ = [
+    "ImpressMemConfig",
+    "ImpressMemManager",
+    "ImpressionStore",
+    "Limits",
+    "OrganizeImpressionsTool",
+    "RecallImpressionsTool",
+    "SaveImpressionTool",
+    "SaveImpressionsTool",
+    "Scope",
+    "Tokenizer",
+    "slice_new_turn_messages",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
-from impressmem_integrations.core.flows import change, recollect
+from impressmem_integrations.core.flows import change, contexts, recollect
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
@@ -257,8 +257,8 @@ class ImpressionStore:
     aget = awaited(recollect.get)
     recall = blocking(recollect.recall)
     arecall = awaited(recollect.recall)
-    context = blocking(recollect.context)
-    acontext = awaited(recollect.context)
+    context = blocking(contexts.context)
+    acontext = awaited(contexts.context)
     merge_categories = blocking(change.merge_categories)
     amerge_categories = awaited(change.merge_categories)
     merge_labels = blocking(change.merge_labels)

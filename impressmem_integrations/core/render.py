@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from impressmem_integrations.core.commands.read import Material
-from impressmem_integrations.model import Context, Impression, Omission, Ranked
+from impressmem_integrations.model import Impression, Omission, Ranked
 
 FENCE = "memory"
 _HEADING = (
@@ -23,6 +23,8 @@ _NAMES_SHARE = 0.1
 _NAMED = 20
 _WORTH_CUTTING = 0.05
 _CUT = " …"
+_TITLES = ("Pinned:", "Notes:", "Older notes:")
+_SACRIFICED = 4  # one in so many of the notes shown is the first to make room for newer ones
 
 CountUnits = Callable[[str], int]
 
@@ -93,18 +95,39 @@ def _cut_to(item: Impression, budget: _Budget) -> str | None:
     return text if budget.take(text) else None
 
 
-def context(material: Material, budget_units: int, count: CountUnits) -> Context:
-    """Fill a budget: pinned first, then the newest; shown in the order they were first saved.
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a new context shows: name lines, then notes as (clue, line).
+
+    Attributes:
+        heads: The lines that list categories and labels.
+        pinned: Pinned notes, in the order they were first saved.
+        notes: Other notes, in the order they were first saved.
+        older: Where not all fit: the quarter of the notes that was touched longest ago, newest first; first to leave.
+        omitted: What did not fit.
+        pins_complete: Whether every pinned note is shown.
+        average_units: Units of an average note.
+    """
+
+    heads: tuple[str, ...]
+    pinned: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str], ...]
+    older: tuple[tuple[str, str], ...]
+    omitted: tuple[Omission, ...]
+    pins_complete: bool
+    average_units: int
+
+
+def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
+    """Fill a budget: pinned notes first, then names within a share, then the newest notes.
 
     Args:
         material: Names and records; may hold more than fits.
-        budget_units: The most units of the text.
+        budget_units: The most units of the fenced text.
         count: Measures a text.
     """
-    if not material.pinned and not material.others:
-        return Context("")
-    budget = _Budget(budget_units - count(fenced([])) - 2, count)
-    shown: dict[str, tuple[int, str]] = {}
+    budget = _Budget(budget_units - count(fenced(_TITLES)) - len(_TITLES) - 2, count)
+    shown: dict[str, str] = {}
     left_pins = [item for item in material.pinned if not _show(item, budget, shown)]
     share = int(max(0, budget.left) * _NAMES_SHARE)
     heads, left_names = [], []
@@ -113,38 +136,38 @@ def context(material: Material, budget_units: int, count: CountUnits) -> Context
         heads += [text] if text else []
         left_names.append(left)
     left_notes = [item for item in material.others if not _show(item, budget, shown)]
+    unread = material.impressions > len(material.pinned) + len(material.others)
     if left_notes and budget.left > budget_units * _WORTH_CUTTING:
         for item in left_notes:
-            if text := _cut_to(item, budget):
-                shown[item.clue] = (item.seq, text)
+            if cut := _cut_to(item, budget):
+                shown[item.clue] = cut
                 break
-    pinned = {item.clue for item in material.pinned}
-    by_age = sorted(
-        (item for item in (*material.pinned, *material.others) if item.clue in shown),
-        key=lambda item: (item.created_at, item.clue),
-    )
-    lines = [*heads]
-    for title, wanted in (("Pinned", True), ("Notes", False)):
-        block = [shown[item.clue][1] for item in by_age if (item.clue in pinned) is wanted]
-        if block:
-            lines += [f"{title}:", *block]
-    text = fenced(lines)
-    included = tuple(item.clue for item in by_age)
-    left_count = material.impressions - len(included) - len(left_pins)
-    return Context(
-        text=text,
-        included=included,
+    notes = [item for item in material.others if item.clue in shown]
+    sacrificed = len(notes) // _SACRIFICED if left_notes or unread else 0
+    older = notes[len(notes) - sacrificed :]
+    average = sum(count(line(item) + "\n") for item in material.others) // max(1, len(material.others))
+    left_count = material.impressions - len(shown) - len(left_pins)
+
+    def by_age(items: Sequence[Impression]) -> tuple[tuple[str, str], ...]:
+        in_order = sorted(items, key=lambda item: (item.created_at, item.clue))
+        return tuple((item.clue, shown[item.clue]) for item in in_order if item.clue in shown)
+
+    return Chosen(
+        heads=tuple(heads),
+        pinned=by_age(material.pinned),
+        notes=by_age(notes[: len(notes) - sacrificed]),
+        older=tuple((item.clue, shown[item.clue]) for item in older),
         omitted=_omissions(material, left_pins, left_notes, left_count, left_names, count),
         pins_complete=not left_pins,
-        units=count(text),
+        average_units=average,
     )
 
 
-def _show(item: Impression, budget: _Budget, shown: dict[str, tuple[int, str]]) -> bool:
+def _show(item: Impression, budget: _Budget, shown: dict[str, str]) -> bool:
     text = line(item)
     if not budget.take(text):
         return False
-    shown[item.clue] = (item.seq, text)
+    shown[item.clue] = text
     return True
 
 

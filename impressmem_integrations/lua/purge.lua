@@ -19,8 +19,9 @@ for i = 1, #page[2], 2 do
   call('HDEL', gone .. 'terms', page[2][i])
 end
 if call('EXISTS', gone .. 'terms') == 1 then return 1 end
+for _, profile in ipairs(call('ZRANGE', gone .. 'snapshots', 0, -1)) do call('UNLINK', gone .. 'snapshot:' .. profile) end
 for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'clues', 'created', 'changed',
-                       'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans'}) do
+                       'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots'}) do
   call('UNLINK', gone .. name)
 end
 local left = {}

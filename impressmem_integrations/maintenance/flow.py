@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
+from impressmem_integrations.core.flows.contexts import shown_memory
 from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput, ModelError, StalePlan, StoreUnavailable
 from impressmem_integrations.maintenance import json_mode, prompt
@@ -37,8 +37,6 @@ from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Rep
 from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
 
 DEFAULT_THREAD = "default"
-_BYTES_PER_UNIT = 3
-_MOST_NAMES = 500
 _STALE_TRIES = 3
 _MOST_WAITING = 100
 _TWINS = "everything it asked to keep is remembered already, under another clue"
@@ -219,11 +217,7 @@ def _distil(
     noted: write.Operation,
 ) -> Flow[Report]:
     bound, settings = job.bound, job.settings
-    material = yield from ask(
-        read.context(bound, 2 * settings.memory_budget_units * _BYTES_PER_UNIT + 4096, _MOST_NAMES)
-    )
-    shown = {normal_name(item.clue, "clue").key: item.seq for item in (*material.pinned, *material.others)}
-    memory = render.context(material, settings.memory_budget_units, bound.count_units).text
+    memory, shown = yield from shown_memory(bound, settings.memory_budget_units)
     messages = prompt.request(settings.instructions, memory, texts)
     asked = yield from ask_model(bound, messages, job.mode, settings, seen.now)
     answer, usage = asked.answer, asked.usage

@@ -14,6 +14,7 @@ from impressmem_integrations.model.memory import (
     Recall,
     SaveResult,
     Stats,
+    common_prefix,
 )
 from impressmem_integrations.model.talk import (
     Answer,
@@ -52,4 +53,5 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Usage",
+    "common_prefix",
 ]

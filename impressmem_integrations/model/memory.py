@@ -215,6 +215,18 @@ class Recall:
         return len(self.items)
 
 
+def common_prefix(first: str, second: str) -> int:
+    """Characters that two texts share at the front."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[:middle] == second[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The memory text for a prompt.
@@ -239,6 +251,10 @@ class Context:
 
     def __str__(self) -> str:
         return self.text
+
+    def stable_prefix(self, previous: Context) -> float:
+        """The share of this text (0 to 1) that repeats the previous one from its start: what a prompt cache reuses."""
+        return common_prefix(previous.text, self.text) / len(self.text) if self.text else 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ ROOT_NAMES = {
     "RecallImpressionsTool",
     "SaveImpressionTool",
     "SaveImpressionsTool",
+    "Scope",
+    "Tokenizer",
     "slice_new_turn_messages",
 }
 ADAPTER_NAMES = {

@@ -23,9 +23,10 @@ from impressmem_integrations.core.commands.records import (
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, R, Raw
 from impressmem_integrations.core.text import Name
-from impressmem_integrations.model import Impression, JournalEntry, Stats
+from impressmem_integrations.model import Context, Impression, JournalEntry, Stats
 from impressmem_integrations.settings import Scope
 
+MOST_PROFILES = 8
 IMAGE = 6  # parts of one before-image: clue, record, filing, facts, pinned at, expires at
 
 
@@ -134,6 +135,8 @@ class Material:
 
     generation: int
     seq: int
+    stored_seq: str
+    epoch: int
     impressions: int
     categories_stored: int
     labels_stored: int
@@ -143,25 +146,155 @@ class Material:
     others: tuple[Impression, ...]
 
 
-def context(bound: Bound, most_bytes: int, most_names: int) -> Command[Material]:
-    """What a context of about that many bytes needs, in one trip."""
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A stored context that is up to date, as it was stored."""
 
-    def parse(reply: Sequence[Raw]) -> Material:
-        generation, seq, count, category_count, label_count, categories, labels, pinned, *rest = reply
-        items = tuple(rows(rest))
-        return Material(
-            int(generation),
-            int(seq),
-            int(count),
-            int(category_count),
-            int(label_count),
-            tuple(map(as_text, categories)),
-            tuple(map(as_text, labels)),
-            items[: int(pinned)],
-            items[int(pinned) :],
-        )
+    epoch: int
+    text: str
+    included: str
+    about: str
 
-    return _read(bound, "context", (most_bytes, most_names), parse)
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A stored context, and what changed since; `stored_seq` is the scope's counter when it was stored."""
+
+    generation: int
+    seq: int
+    epoch: int
+    core: bytes
+    delta: bytes
+    text: str
+    impressions: int
+    gone: tuple[str, ...]
+    changed: tuple[Impression, ...]
+    stored_seq: str
+
+
+def context(
+    bound: Bound, profile: str, most_bytes: int, most_names: int, delta_bytes: int
+) -> Command[Same | Behind | Material]:
+    """The stored context of a profile if it is up to date, else what it takes to bring it up to date or make it anew.
+
+    Without a profile ("") always what it takes to make one of about that many bytes.
+    """
+
+    def parse(reply: Sequence[Raw]) -> Same | Behind | Material:
+        kind, *fields = reply
+        match as_text(kind):
+            case "same":
+                epoch, text, included, about = map(as_text, fields)
+                return Same(int(epoch), text, included, about)
+            case "delta":
+                generation, seq, epoch, core, delta, text, stored, count, gone, *rest = fields
+                return Behind(
+                    int(generation),
+                    int(seq),
+                    int(epoch),
+                    core,
+                    delta,
+                    as_text(text),
+                    int(count),
+                    tuple(map(as_text, gone)),
+                    tuple(rows(rest)),
+                    as_text(stored),
+                )
+        return _material(fields)
+
+    return _read(bound, "context", (profile, most_bytes, most_names, delta_bytes), parse)
+
+
+def material(bound: Bound, most_bytes: int, most_names: int) -> Command[Material]:
+    """What a context of about that many bytes is made from, in one trip."""
+    args = ("", most_bytes, most_names, 0)
+    return _read(bound, "context", args, lambda reply: _material(reply[1:]))
+
+
+def _material(fields: Sequence[Raw]) -> Material:
+    generation, seq, stored, epoch, count, category_count, label_count, categories, labels, pinned, *rest = fields
+    items = tuple(rows(rest))
+    return Material(
+        int(generation),
+        int(seq),
+        as_text(stored),
+        int(epoch),
+        int(count),
+        int(category_count),
+        int(label_count),
+        tuple(map(as_text, categories)),
+        tuple(map(as_text, labels)),
+        items[: int(pinned)],
+        items[int(pinned) :],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a context offered for keeping: kept, or another one to show in its place, or neither."""
+
+    kept: bool
+    other: Same | None
+
+
+def keep_snapshot(
+    bound: Bound,
+    profile: str,
+    found: Behind | Material,
+    made: Context,
+    *,
+    core: str,
+    delta: str,
+    about: str,
+    reused_units: int,
+    fresh_units: int,
+) -> Command[Kept]:
+    """Keep a rendered context for all processes, by compare-and-set."""
+
+    def parse(reply: Sequence[Raw]) -> Kept:
+        kind, *fields = map(as_text, reply)
+        if kind == "other":
+            return Kept(False, Same(int(fields[0]), *fields[1:]))
+        return Kept(kind == "kept", None)
+
+    args: tuple[Wire, ...] = (
+        profile,
+        found.generation,
+        found.seq,
+        found.stored_seq,
+        made.epoch,
+        core,
+        delta,
+        made.text,
+        "\x1f".join(made.included),
+        about,
+        reused_units,
+        fresh_units,
+        MOST_PROFILES,
+    )
+    return Command("keep_snapshot", (keys.meta_key(bound.scope),), args, parse)
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """What a mixed context is chosen from: pinned records, oldest pin first, and others in no order, with facts."""
+
+    impressions: int
+    pinned: tuple[tuple[Impression, Facts], ...]
+    others: tuple[tuple[Impression, Facts], ...]
+
+
+def mixture(
+    bound: Bound, most_pinned: int, most_others: int, most_categories: int, most_bytes: int, largest: int
+) -> Command[Mixture]:
+    """Pinned records, and others both newest and spread over the newest categories, in one trip."""
+
+    def parse(reply: Sequence[Raw]) -> Mixture:
+        count, pinned, *rest = reply
+        items = tuple(rows_with_facts(rest))
+        return Mixture(int(count), items[: int(pinned)], items[int(pinned) :])
+
+    return _read(bound, "mixed", (most_pinned, most_others, most_categories, most_bytes, largest), parse)
 
 
 def stats(bound: Bound) -> Command[Stats]:

@@ -8,14 +8,13 @@ from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 from impressmem_integrations.core import keys, render
-from impressmem_integrations.core.bound import DEFAULT_BUDGET_UNITS, DEFAULT_RECALL_UNITS, Bound
+from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.records import moment
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.text import loose, normal_name
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import (
-    Context,
     Impression,
     JournalEntry,
     Named,
@@ -29,7 +28,6 @@ from impressmem_integrations.settings import Scope
 T = TypeVar("T")
 _BYTES_PER_UNIT = 3
 _MOST_RECALLED = 1_000
-_MOST_NAMES = 1_000
 _NEAR = 5
 
 
@@ -62,7 +60,7 @@ def recall(
     Raises:
         InvalidInput: An argument is wrong.
     """
-    budget = _positive(budget_units, "budget_units")
+    budget = positive(budget_units, "budget_units")
     if isinstance(labels, str | bytes):
         raise InvalidInput("labels must be a list of texts")
     asked_category = normal_name(category, "category") if category is not None else None
@@ -102,32 +100,12 @@ def near_names(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in found if name not in wanted)[:_NEAR]
 
 
-def context(
-    bound: Bound, query: str | None = None, budget_units: int | None = None, *, strict: bool = False
-) -> Flow[Context]:
-    """The memory text for a prompt: pinned impressions first, then the newest, within a budget that is used.
-
-    Args:
-        bound: The scope.
-        query: The current question.
-        budget_units: The most units of the text; 10,000 by default.
-        strict: Raise when pinned impressions do not fit.
-
-    Returns:
-        The text, what it shows and what it left out; an empty text while nothing is stored.
+def positive(value: int, what: str) -> int:
+    """A whole number of at least 1.
 
     Raises:
-        InvalidInput: The budget is not a positive number, or (strict) too small for the pinned impressions.
+        InvalidInput: It is anything else.
     """
-    budget = DEFAULT_BUDGET_UNITS if budget_units is None else _positive(budget_units, "budget_units")
-    material = yield from ask(read.context(bound, 2 * budget * _BYTES_PER_UNIT + 4096, _MOST_NAMES))
-    made = render.context(material, budget, bound.count_units)
-    if strict and not made.pins_complete:
-        raise InvalidInput(f"{budget} units are too few for the pinned impressions; raise budget_units")
-    return made
-
-
-def _positive(value: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InvalidInput(f"{what} must be a whole number of at least 1")
     return value
@@ -153,7 +131,7 @@ def history(bound: Bound, clue: str) -> Flow[list[JournalEntry]]:
 
 def journal(bound: Bound, limit: int = 50) -> Flow[list[JournalEntry]]:
     """The newest journal entries, newest first."""
-    return list((yield from ask(read.journal(bound, "", _positive(limit, "limit")))).entries)
+    return list((yield from ask(read.journal(bound, "", positive(limit, "limit")))).entries)
 
 
 # --- listings ---------------------------------------------------------------------------------------------------
@@ -240,4 +218,4 @@ def scopes(bound: Bound) -> Pages[Scope]:
 
 
 def _limit(limit: int | None) -> int | None:
-    return None if limit is None else _positive(limit, "limit")
+    return None if limit is None else positive(limit, "limit")

@@ -272,6 +272,15 @@ local function make_room()
   return leaving
 end
 
+-- No rendered text may outlive what it shows; nobody may keep one that was read before.
+local function end_epochs()
+  for _, profile in ipairs(call('ZRANGE', prefix .. 'snapshots', 0, -1)) do
+    call('UNLINK', prefix .. 'snapshot:' .. profile)
+  end
+  call('UNLINK', prefix .. 'snapshots')
+  call('HSET', meta_key, 'barrier', whole(next_seq()))
+end
+
 local function write_meta()
   if meta[2] then
     call('HSET', meta_key, 'seq', whole(seq), 'clock', whole(clock), 'journal_bytes', whole(journal_bytes),
@@ -298,7 +307,10 @@ local function commit(operation, also)
   end
   for label in pairs(links) do probe_zset('links:' .. label) end
   for _, extra in ipairs(also) do extra.probe() end
-  if #forgotten > 0 then call('ZCARD', tag_prefix .. 'forgotten') end
+  if #forgotten > 0 then
+    call('ZCARD', tag_prefix .. 'forgotten')
+    call('ZCARD', prefix .. 'snapshots')
+  end
   if any_spelling == nil then any_spelling = call('HLEN', prefix .. 'spelling') > 0 end
   local length = call('XLEN', journal_key)
 
@@ -335,7 +347,10 @@ local function commit(operation, also)
       call('HSET', meta_key, 'withdrawn_floor', floor)
     end
   end
-  if #forgotten > 0 then scrubbed = scrub_journal(forgotten) end
+  if #forgotten > 0 then
+    scrubbed = scrub_journal(forgotten)
+    end_epochs()
+  end
   trim_journal(length - scrubbed)
   write_meta()
   return similar, scrubbed, #plans > 0

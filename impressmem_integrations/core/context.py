@@ -1,0 +1,201 @@
+"""Contexts: a frozen core and what changed since, within a budget. Pure.
+
+The core is rendered once per epoch and stays byte for byte the same; changes are appended behind it, newest last. Once
+both together pass the budget, whole lines leave the core's end in steps, so that what stands before stays a prefix.
+A new epoch starts when the changes pass a fifth of the budget; and, while the text is too short for any provider to
+cache, whenever a shown note changed, so that a small memory never shows an old line beside a newer one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from impressmem_integrations.core import render
+from impressmem_integrations.core.commands.read import Material
+from impressmem_integrations.model import Context, Impression, Omission
+
+RENDER_VERSION = 1
+FREE_STEP = 0.035
+"""Share of the budget that a cut of the core frees, so that the next changes need no further cut."""
+DELTA_SHARE = 0.2
+"""Share of the budget that changes may take before a new epoch starts."""
+CACHEABLE_UNITS = 1_400
+"""Below about 1,024 tokens no provider caches a prefix, so nothing is gained by keeping one."""
+
+CountUnits = Callable[[str], int]
+_SINCE = "Since then (a line here replaces an older one about the same name above):"
+
+
+def profile(budget_units: int, unit_name: str) -> str:
+    """Names the snapshots that can be shared: same budget, same measure, same rendering."""
+    text = json.dumps([budget_units, unit_name, RENDER_VERSION])
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The frozen part of an epoch.
+
+    Attributes:
+        lines: Its lines without the fence; the first `fixed` are never cut.
+        clues: Per line the clue it shows, or "".
+        fixed: How many lines at the front must stay: names and pinned notes.
+        stored: How many impressions the scope held.
+        omitted: What did not fit when it was made.
+        pins_complete: Whether every pinned note is shown.
+        average: Units of an average line, to estimate what is left out.
+    """
+
+    lines: tuple[str, ...]
+    clues: tuple[str, ...]
+    fixed: int
+    stored: int
+    omitted: tuple[Omission, ...]
+    pins_complete: bool
+    average: int
+
+    def wire(self) -> str:
+        """The stored form."""
+        omitted = [[o.what, o.count, o.units, list(o.clues)] for o in self.omitted]
+        parts = [self.lines, self.clues, self.fixed, self.stored, omitted, self.pins_complete, self.average]
+        return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def parse(cls, text: str | bytes) -> Core:
+        """Read the stored form."""
+        lines, clues, fixed, stored, omitted, pins_complete, average = json.loads(text)
+        found = tuple(Omission(what, count, units, tuple(names)) for what, count, units, names in omitted)
+        return cls(tuple(lines), tuple(clues), fixed, stored, found, pins_complete, average)
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What changed since the core was made: lines, oldest first, and per line its clue."""
+
+    lines: tuple[str, ...] = ()
+    clues: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+    def wire(self) -> str:
+        """The stored form."""
+        return json.dumps([self.lines, self.clues, self.gone], ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def parse(cls, text: str | bytes) -> Delta:
+        """Read the stored form."""
+        lines, clues, gone = json.loads(text)
+        return cls(tuple(lines), tuple(clues), tuple(gone))
+
+
+def new_core(material: Material, budget_units: int, count: CountUnits) -> Core:
+    """Freeze a core for a new epoch."""
+    made = render.chosen(material, budget_units, count)
+    lines = [*made.heads]
+    clues = [""] * len(made.heads)
+    for title, notes in (("Pinned:", made.pinned), ("Notes:", made.notes), ("Older notes:", made.older)):
+        if notes:
+            lines += [title, *(text for _, text in notes)]
+            clues += ["", *(clue for clue, _ in notes)]
+        if title == "Pinned:":
+            fixed = len(lines)
+    return Core(
+        tuple(lines),
+        tuple(clues),
+        fixed,
+        material.impressions,
+        made.omitted,
+        made.pins_complete,
+        made.average_units,
+    )
+
+
+def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequence[str]) -> Delta:
+    """Append what changed: a line for each record, and one for each name that left and was shown."""
+    shown = {*core.clues, *delta.clues} - set(delta.gone)
+    lines, clues, left = list(delta.lines), list(delta.clues), set(delta.gone)
+    for clue in gone:
+        if clue in shown:
+            lines.append(f"- {render.plain(clue)} is no longer kept")
+            clues.append("")
+            left.add(clue)
+    standing = {clue: text for clue, text in zip([*core.clues, *clues], [*core.lines, *lines], strict=True) if clue}
+    for item in changed:
+        text = render.line(item) + (" (pinned)" if item.pin else "")
+        if standing.get(item.clue) in (text, render.line(item)) and item.clue not in left:
+            continue  # touched, or back as it was: what stands is true
+        lines.append(text)
+        clues.append(item.clue)
+        left.discard(item.clue)
+    return Delta(tuple(lines), tuple(clues), tuple(sorted(left)))
+
+
+def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
+    """Whether the newest changes contradict a line that stands."""
+    standing = {*core.clues, *before.clues} - {""}
+    new = after.clues[len(before.clues) :]
+    return bool(set(after.gone) - set(before.gone)) or any(clue in standing for clue in new)
+
+
+def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: int, count: CountUnits) -> Context:
+    """The text of core and changes; over the budget only where pinned notes and changes alone are over it."""
+    tail = [_SINCE, *delta.lines] if delta.lines else []
+    kept = len(core.lines)
+    over = count(render.fenced([*core.lines, *tail])) - budget_units
+    if over > 0:
+        step = max(1, int(budget_units * FREE_STEP))
+        must_free = -(-over // step) * step
+        freed = 0
+        while kept > core.fixed and freed < must_free:
+            kept -= 1
+            freed += count(core.lines[kept] + "\n")
+    while True:
+        if core.fixed < kept < len(core.lines) and not core.clues[kept - 1]:
+            kept -= 1  # a title without a line below it
+        text = render.fenced([*core.lines[:kept], *tail])
+        if kept == core.fixed or count(text) <= budget_units:
+            break
+        kept -= 1
+    clues = core.clues[:kept]
+    included = tuple(dict.fromkeys(clue for clue in (*clues, *delta.clues) if clue and clue not in set(delta.gone)))
+    return Context(
+        text=text,
+        included=included,
+        omitted=_omitted(core, stored - len(included)),
+        epoch=epoch,
+        pins_complete=core.pins_complete,
+        units=count(text),
+    )
+
+
+def _omitted(core: Core, left: int) -> tuple[Omission, ...]:
+    """What the core left out, with the number of impressions as it is now."""
+    pins = sum(omission.count for omission in core.omitted if omission.what == "pinned")
+    found = [omission for omission in core.omitted if omission.what != "impressions"]
+    left -= pins
+    if left > 0:
+        named = [omission for omission in core.omitted if omission.what == "impressions"]
+        units = named[0].units if named and named[0].count == left else left * core.average
+        clues = named[0].clues if named and named[0].count == left else ()
+        found.insert(pins > 0, Omission("impressions", left, units, clues))
+    return tuple(found)
+
+
+def about(made: Context) -> str:
+    """What of a context is not text, as it is stored beside it."""
+    omitted = [[o.what, o.count, o.units, list(o.clues)] for o in made.omitted]
+    return json.dumps([made.pins_complete, made.units, omitted], ensure_ascii=False, separators=(",", ":"))
+
+
+def restored(epoch: int, text: str, included: str, about_text: str) -> Context:
+    """A stored context."""
+    pins_complete, size, omitted = json.loads(about_text)
+    found = tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in omitted)
+    return Context(text, "", tuple(included.split("\x1f")) if included else (), found, epoch, pins_complete, size)
+
+
+def with_relevant(made: Context, relevant: str) -> Context:
+    """The context with lines for the current question."""
+    return replace(made, relevant=relevant)

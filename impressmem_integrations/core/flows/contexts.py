@@ -1,0 +1,112 @@
+"""The flow behind `context`: the stored text where nothing changed, else brought up to date and stored for all."""
+
+from __future__ import annotations
+
+from impressmem_integrations.core import context as contexts
+from impressmem_integrations.core.bound import DEFAULT_BUDGET_UNITS, Bound
+from impressmem_integrations.core.commands import read
+from impressmem_integrations.core.commands.read import Behind, Material, Same
+from impressmem_integrations.core.context import Core, Delta
+from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.core.flows.recollect import positive
+from impressmem_integrations.core.text import normal_name
+from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
+from impressmem_integrations.model import Context, common_prefix
+
+_BYTES_PER_UNIT = 3
+_MOST_NAMES = 1_000
+_MARGIN_BYTES = 4_096
+
+
+def context(
+    bound: Bound, query: str | None = None, budget_units: int | None = None, *, strict: bool = False
+) -> Flow[Context]:
+    """The memory text for a prompt: pinned impressions first, then the newest, within a budget that is used.
+
+    The text is the same, byte for byte, while nothing changes, for every process; changes are appended to it, so that
+    a provider's prompt cache goes on working.
+
+    Args:
+        bound: The scope.
+        query: The current question; fills `.relevant` with notes that `.text` does not show.
+        budget_units: The most units of the text; 10,000 by default.
+        strict: Raise when pinned impressions do not fit.
+
+    Returns:
+        The text, what it shows and what it left out; an empty text while nothing is stored.
+
+    Raises:
+        InvalidInput: The budget is not a positive number, or (strict) too small for the pinned impressions.
+    """
+    budget = DEFAULT_BUDGET_UNITS if budget_units is None else positive(budget_units, "budget_units")
+    made = yield from _current(bound, budget)
+    if strict and not made.pins_complete:
+        raise InvalidInput(f"{budget} units are too few for the pinned impressions; raise budget_units")
+    return made
+
+
+def _current(bound: Bound, budget: int) -> Flow[Context]:
+    profile = contexts.profile(budget, bound.unit_name)
+    found = yield from ask(
+        read.context(
+            bound, profile, _most_bytes(budget), _MOST_NAMES, int(budget * contexts.DELTA_SHARE * _BYTES_PER_UNIT)
+        )
+    )
+    if isinstance(found, Same):
+        return contexts.restored(found.epoch, found.text, found.included, found.about)
+    if isinstance(found, Behind):
+        core, before = Core.parse(found.core), Delta.parse(found.delta)
+        after = contexts.extended(core, before, found.changed, found.gone)
+        made = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
+        cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
+        if cacheable and made.units <= budget:
+            return (yield from _kept(bound, profile, found, core, after, made, found.text))
+        found = yield from ask(read.material(bound, _most_bytes(budget), _MOST_NAMES))
+    if not found.pinned and not found.others:
+        return Context("")
+    core = contexts.new_core(found, budget, bound.count_units)
+    made = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
+    return (yield from _kept(bound, profile, found, core, Delta(), made, ""))
+
+
+def _most_bytes(budget: int) -> int:
+    return 2 * budget * _BYTES_PER_UNIT + _MARGIN_BYTES
+
+
+def _kept(
+    bound: Bound, profile: str, found: Behind | Material, core: Core, delta: Delta, made: Context, before: str
+) -> Flow[Context]:
+    """Store a context for all processes; where another was first, show that. A server that takes no writes is fine."""
+    shared = common_prefix(before, made.text)
+    reused = bound.count_units(made.text[:shared])
+    command = read.keep_snapshot(
+        bound,
+        profile,
+        found,
+        made,
+        core=core.wire(),
+        delta=delta.wire(),
+        about=contexts.about(made),
+        reused_units=reused,
+        fresh_units=max(0, made.units - reused),
+    )
+    try:
+        kept = yield from ask(command)
+    except StoreUnavailable:
+        raise
+    except StoreError:
+        return made  # a read-only replica or a full server: the text is right all the same
+    if kept.other:
+        return contexts.restored(kept.other.epoch, kept.other.text, kept.other.included, kept.other.about)
+    return made
+
+
+def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, dict[str, int]]]:
+    """A context for maintenance and, by the key of its clue, the `seq` of each record that it may show."""
+    material = yield from ask(read.material(bound, _most_bytes(budget_units), _MOST_NAMES))
+    if not material.pinned and not material.others:
+        return "", {}
+    core = contexts.new_core(material, budget_units, bound.count_units)
+    made = contexts.assembled(core, Delta(), budget_units, material.impressions, 0, bound.count_units)
+    seqs = {normal_name(item.clue, "clue").key: item.seq for item in (*material.pinned, *material.others)}
+    return made.text, seqs

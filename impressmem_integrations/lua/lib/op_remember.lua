@@ -1,0 +1,79 @@
+-- The operation `remember`: keeps the messages of a turn as evidence, found by their words. Needs lib/images.
+-- A message of `turns`: position -> time UNIT speaker UNIT turn's id UNIT thread UNIT role UNIT text.
+-- `turn-terms`: position -> its terms as written. `turn-places`: digest of a turn's id -> its first and last position.
+-- Can fail: WRONGTYPE, before the first write.
+
+local function forget_places(first, last)
+  for position = first, last do
+    local member = whole(position)
+    local terms = call('HGET', prefix .. 'turn-terms', member)
+    for term in string.gmatch(terms or '', '\31([^\31]+)\31[^\31]+') do call('ZREM', prefix .. 'turn-term:' .. term, member) end
+    local value = call('HGET', prefix .. 'turns', member)
+    call('HDEL', prefix .. 'turns', member)
+    call('HDEL', prefix .. 'turn-terms', member)
+    if value then call('HINCRBY', meta_key, 'turn_bytes', -#value) end
+  end
+end
+
+-- The oldest turns leave while there are too many, too many bytes, or they are too old.
+local function trim_turns(most, most_bytes, oldest)
+  for _ = 1, 100 do
+    local state = call('HMGET', meta_key, 'turn_first', 'turn_next', 'turn_bytes')
+    local first, following = tonumber(state[1] or 1), tonumber(state[2] or 1)
+    if first >= following then return end
+    local value = call('HGET', prefix .. 'turns', whole(first))
+    local at = value and tonumber(string.match(value, '^(%d+)')) or 0
+    if value and following - first <= most and tonumber(state[3] or 0) <= most_bytes and at >= oldest then return end
+    local id = value and string.match(value, '^%d+\31[^\31]*\31([^\31]*)\31')
+    local last = first
+    if id then
+      local place = call('HGET', prefix .. 'turn-places', id)
+      last = place and tonumber(string.match(place, ' (%d+)$')) or first
+      call('HDEL', prefix .. 'turn-places', id)
+    end
+    forget_places(first, last)
+    call('HSET', meta_key, 'turn_first', whole(last + 1))
+  end
+end
+
+-- remember id most bytes oldest value terms [value terms ...]; a turn that is kept already is left as it is.
+function operations.remember(a)
+  local id, most, bytes, oldest = a[1], tonumber(a[2]), tonumber(a[3]), tonumber(a[4])
+  if call('HEXISTS', prefix .. 'turn-places', id) == 1 then return function() return {'remember', '0'} end end
+  also[#also + 1] = {
+    probe = function()
+      call('HLEN', prefix .. 'turns')
+      call('HLEN', prefix .. 'turn-terms')
+      for i = 6, #a, 2 do
+        for term in string.gmatch(a[i], '\31([^\31]+)\31[^\31]+') do call('ZCARD', prefix .. 'turn-term:' .. term) end
+      end
+    end,
+    write = function()
+      local position = tonumber(call('HGET', meta_key, 'turn_next') or 1)
+      local first = position
+      for i = 5, #a, 2 do
+        local member = whole(position)
+        call('HSET', prefix .. 'turns', member, a[i])
+        call('HSET', prefix .. 'turn-terms', member, a[i + 1])
+        for term, weight in string.gmatch(a[i + 1], '\31([^\31]+)\31([^\31]+)') do
+          call('ZADD', prefix .. 'turn-term:' .. term, weight, member)
+        end
+        call('HINCRBY', meta_key, 'turn_bytes', #a[i])
+        position = position + 1
+      end
+      call('HSET', prefix .. 'turn-places', id, whole(first) .. ' ' .. whole(position - 1))
+      call('HSET', meta_key, 'turn_next', whole(position))
+      trim_turns(most, bytes, oldest)
+    end,
+  }
+  return function() return {'remember', '1'} end
+end
+
+-- With an impression its evidence goes.
+local function forget_turn(id)
+  local place = call('HGET', prefix .. 'turn-places', id)
+  if not place then return end
+  local first, last = string.match(place, '^(%d+) (%d+)$')
+  forget_places(tonumber(first), tonumber(last))
+  call('HDEL', prefix .. 'turn-places', id)
+end

@@ -1,0 +1,267 @@
+"""What is measured: one object a row. A later issue adds its rows to `ROWS`, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from tests.bench.corpus import Note
+from tests.bench.described import Request
+from tests.bench.stage import Stage
+
+Call = Callable[[], Any]
+Measure = Literal["floor", "described", "trips"]
+
+FAST_STEMMER = find_spec("Stemmer") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a row has to reach.
+
+    Attributes:
+        of: What is bounded: the ratio to the floor, the ratio to the described system, or the round trips.
+        most: The highest value that is good enough.
+    """
+
+    of: Measure
+    most: float
+
+    def __str__(self) -> str:
+        if self.of == "trips":
+            return f"{self.most:g} trip{'s' if self.most > 1 else ''}"
+        most = f"1/{1 / self.most:g}" if self.most < 1 else f"{self.most:g}"
+        return f"≤ {most} × {self.of}"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a pair.
+
+    Attributes:
+        prepare: Gets a call ready, unmeasured, and returns what is measured.
+        name: What it is, for the table.
+        awaited: Whether the call is awaited.
+    """
+
+    prepare: Callable[[Stage], Call]
+    name: str = ""
+    awaited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        name: What is done.
+        subject: This project.
+        floor: The least the server and its client can do.
+        described: The described system's call; None where it has none.
+        targets: What has to be reached.
+        profiled: Whether `--profile` looks into it.
+    """
+
+    name: str
+    subject: Side
+    floor: Side
+    described: Callable[[Stage], Request] | None = None
+    targets: tuple[Target, ...] = ()
+    profiled: bool = False
+
+
+def _as_keywords(note: Note) -> dict[str, Any]:
+    return asdict(note)
+
+
+def _client(stage: Stage, awaited: bool) -> Any:
+    return stage.native if awaited else stage.client
+
+
+# --- floors -------------------------------------------------------------------------------------------------------
+
+
+def ping(awaited: bool = False) -> Side:
+    """The shortest command there is."""
+    return Side(lambda stage: _client(stage, awaited).ping, "PING", awaited)
+
+
+def set_script(awaited: bool = False) -> Side:
+    """A script of one command that writes a whole note as one value."""
+
+    def prepare(stage: Stage) -> Call:
+        payload = stage.new_note().payload
+        return lambda: stage.floor_set(_client(stage, awaited), payload)
+
+    return Side(prepare, "SET script", awaited)
+
+
+def same_bytes(name: str, text: Callable[[Stage], str], awaited: bool = False) -> Side:
+    """A GET of the bytes that the subject delivers."""
+
+    def prepare(stage: Stage) -> Call:
+        key = stage.floor_key(name, lambda: text(stage))
+        return lambda: _client(stage, awaited).get(key)
+
+    return Side(prepare, "GET", awaited)
+
+
+# --- saves --------------------------------------------------------------------------------------------------------
+
+
+def _new(stage: Stage) -> Note:
+    return stage.new_note()
+
+
+def _replacing(stage: Stage) -> Note:
+    return stage.changed_note()
+
+
+def _save(note: Callable[[Stage], Note], store: str = "store", awaited: bool = False) -> Side:
+    def prepare(stage: Stage) -> Call:
+        keywords, chosen = _as_keywords(note(stage)), getattr(stage, store)
+        save = chosen.asave if awaited else chosen.save
+        return lambda: save(**keywords)
+
+    return Side(prepare, awaited=awaited)
+
+
+def _described_save(note: Callable[[Stage], Note]) -> Callable[[Stage], Request]:
+    return lambda stage: Request("save", _as_keywords(note(stage)))
+
+
+# --- reads --------------------------------------------------------------------------------------------------------
+
+
+def _context(units: int, store: str = "store", awaited: bool = False, after_save: bool = False) -> Side:
+    def prepare(stage: Stage) -> Call:
+        chosen = getattr(stage, store)
+        if after_save:
+            chosen.save(**_as_keywords(stage.new_note()))
+        read = chosen.acontext if awaited else chosen.context
+        return lambda: read(budget_units=units)
+
+    return Side(prepare, awaited=awaited)
+
+
+def _context_text(units: int) -> Callable[[Stage], str]:
+    return lambda stage: stage.store.context(budget_units=units).text
+
+
+def _described_context(units: int, after_save: bool = False) -> Callable[[Stage], Request]:
+    def request(stage: Stage) -> Request:
+        return Request("context", {"units": units}, (stage.new_note(),) if after_save else ())
+
+    return request
+
+
+def _get(stage: Stage) -> Call:
+    clue = stage.held_note(stage.next_number()).clue
+    return lambda: stage.store.get(clue)
+
+
+def _recall(stage: Stage) -> Call:
+    note = stage.held_note(stage.next_number())
+    return lambda: stage.store.recall(category=note.category, labels=note.labels[:2])
+
+
+def _described_recall(stage: Stage) -> Request:
+    note = stage.held_note(stage.next_number())
+    return Request("recall", {"category": note.category, "labels": note.labels[:2]})
+
+
+# --- merges -------------------------------------------------------------------------------------------------------
+
+_NOTES_OF_MERGED_LABELS = 10
+
+
+def _filed_under_two_labels(stage: Stage) -> tuple[str, str, tuple[Note, ...]]:
+    number = stage.next_number()
+    source, target = f"merged {number}", f"kept {number}"
+    notes = [stage.new_note(label=label) for label in (source, target) * (_NOTES_OF_MERGED_LABELS // 2)]
+    return source, target, tuple(notes)
+
+
+def _merge_labels(stage: Stage) -> Call:
+    source, target, notes = _filed_under_two_labels(stage)
+    stage.store.save_many(map(_as_keywords, notes))
+    return lambda: stage.store.merge_labels([source], target)
+
+
+def _described_merge_labels(stage: Stage) -> Request:
+    source, target, notes = _filed_under_two_labels(stage)
+    return Request("merge_labels", {"sources": [source], "target": target}, notes)
+
+
+_MERGED_CONTENT = "Both notes said the same, so they are one now."
+
+
+def _merge_clues(stage: Stage) -> Call:
+    notes = stage.new_note(), stage.new_note()
+    stage.store.save_many(map(_as_keywords, notes))
+    return lambda: stage.store.merge_clues([notes[0].clue], notes[1].clue, _MERGED_CONTENT)
+
+
+def _described_merge_clues(stage: Stage) -> Request:
+    notes = stage.new_note(), stage.new_note()
+    merge = {"sources": [notes[0].clue], "target": notes[1].clue, "content": _MERGED_CONTENT}
+    return Request("merge_clues", merge, notes)
+
+
+# --- the table ----------------------------------------------------------------------------------------------------
+
+_ONE_TRIP = Target("trips", 1)
+_SAVE = (Target("floor", 6 if FAST_STEMMER else 12), _ONE_TRIP)
+_READ = (Target("floor", 3), _ONE_TRIP)
+_READ_IN_THREADS = (Target("floor", 5), _ONE_TRIP)
+_READ_AFTER_SAVE = (Target("described", 1 / 100), Target("trips", 2))
+_MERGE = (Target("described", 1 / 100), _ONE_TRIP)
+
+
+def _context_rows(units: int) -> tuple[Row, ...]:
+    text, described, name = _context_text(units), _described_context(units), f"context {units:,} units"
+    floor, native_floor = same_bytes(name, text), same_bytes(name, text, awaited=True)
+    return (
+        Row(name, _context(units), floor, described, _READ, profiled=True),
+        Row(f"{name}, awaited", _context(units, awaited=True), floor, described, _READ_IN_THREADS),
+        Row(f"{name}, native", _context(units, "native_store", awaited=True), native_floor, described, _READ),
+        Row(
+            f"{name}, after a save",
+            _context(units, after_save=True),
+            floor,
+            _described_context(units, after_save=True),
+            _READ_AFTER_SAVE,
+        ),
+    )
+
+
+ROWS: tuple[Row, ...] = (
+    Row("save new", _save(_new), set_script(), _described_save(_new), _SAVE, profiled=True),
+    Row("save new, awaited", _save(_new, awaited=True), set_script(), _described_save(_new), _SAVE),
+    Row("save new, native", _save(_new, "native_store", awaited=True), set_script(True), _described_save(_new), _SAVE),
+    Row("save replacing", _save(_replacing), set_script(), _described_save(_replacing), _SAVE, profiled=True),
+    Row("save replacing, awaited", _save(_replacing, awaited=True), set_script(), _described_save(_replacing), _SAVE),
+    Row(
+        "save replacing, native",
+        _save(_replacing, "native_store", awaited=True),
+        set_script(True),
+        _described_save(_replacing),
+        _SAVE,
+    ),
+    Row("save new, full scope", _save(_new, "full_store"), set_script(), targets=_SAVE, profiled=True),
+    Row(
+        "get",
+        Side(_get),
+        same_bytes("note", lambda stage: stage.held_note(0).payload.decode()),
+        lambda stage: Request("get", {"clue": stage.held_note(stage.next_number()).clue}),
+        profiled=True,
+    ),
+    Row("recall by filing", Side(_recall), ping(), _described_recall, profiled=True),
+    *_context_rows(1_000),
+    *_context_rows(10_000),
+    # Merges come last: the notes they are given make the stores a little larger.
+    Row("merge two labels", Side(_merge_labels), ping(), _described_merge_labels, _MERGE),
+    Row("merge two clues", Side(_merge_clues), ping(), _described_merge_clues, _MERGE),
+)
