@@ -217,7 +217,8 @@ def _distil(
     noted: write.Operation,
 ) -> Flow[Report]:
     bound, settings = job.bound, job.settings
-    memory, shown = yield from shown_memory(bound, settings.memory_budget_units)
+    memory, records = yield from shown_memory(bound, settings.memory_budget_units)
+    shown = {normal_name(item.clue, "clue").key: item.seq for item in records}
     messages = prompt.request(settings.instructions, memory, texts)
     asked = yield from ask_model(bound, messages, job.mode, settings, seen.now)
     answer, usage = asked.answer, asked.usage
@@ -229,7 +230,7 @@ def _distil(
     if not found and refused:
         reason = "no call can be carried out"
         return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text)
-    found, twins = without_twins(found, (*material.pinned, *material.others))
+    found, twins = without_twins(found, records)
     refused += twins
     now = yield from _records(bound, found)
     stale = [clue for key, clue in _keys(found) if shown.get(key, 0) and shown[key] != _seq(now.get(key))]
