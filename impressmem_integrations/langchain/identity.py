@@ -152,6 +152,8 @@ class Identity:
     def __init__(self, store: ImpressionStore, user: User = FROM_STORE) -> None:
         if not isinstance(store, ImpressionStore):
             raise ConfigurationError(f"store must be an ImpressionStore, not {type(store).__name__}")
+        if user is None and store.scope.user is not None:
+            raise ConfigurationError("user=None means the bot's own memory: give a store that has no user")
         self.store = store
         if isinstance(user, _FromStore):
             fixed = store.scope.user
@@ -170,8 +172,7 @@ class Identity:
 
     def view(self, user: str | None) -> ImpressionStore:
         """The memory of a user as `user()` gave it."""
-        bot = self.store.scope.bot
-        return self.store.scoped(bot=bot) if user is None else self.store.scoped(bot=bot, user=user)
+        return self.store if user is None else self.store.scoped(user=user)
 
     def of(self, run: Run) -> ImpressionStore:
         """The memory of this run's user.
