@@ -149,12 +149,12 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         run = Run.of(get_config(), runtime.context)
         messages = state["messages"]
         words = window.newest_words(messages)
-        before = self._kept(state) or {}
-        entry = self._resolved(run) | {"words": words, "marks": before.get("marks", [])}
+        entry = self._resolved(run)
+        before = self._kept(state)
         # What was said while memory was off, or by another user of the thread, is not for this one to learn.
-        if before and (before["memory"], before["user"]) != ("on", entry["user"]):
-            entry["marks"] = window.mark_before(messages, words)
-        return self._update(state, entry)
+        goes_on = before is not None and (before["memory"], before["user"]) == ("on", entry["user"])
+        marks = before["marks"] if before and goes_on else window.mark_before(messages, words)
+        return self._update(state, entry | {"words": words, "marks": marks})
 
     def _resolved(self, run: Run) -> dict[str, Any]:
         memory = run.get(MEMORY_SWITCH, "on")

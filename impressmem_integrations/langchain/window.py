@@ -1,8 +1,9 @@
 """Which messages of a thread one run hands to maintenance. Pure.
 
-After each turn the id of its last message is kept as a mark. A window runs from the oldest of the last few marks to the
-end: it holds turns whose run broke off, and those that failed before; the store knows which ones it has distilled. No
-mark is known in a thread's first turn, and without a checkpointer; then the window is the newest turn alone.
+When a thread is first seen, the message before the user's words is kept as a mark, and after each turn its last message.
+A window runs from the oldest of the last few marks to the end: it holds turns whose run broke off, and those that
+failed before; the store knows which ones it has distilled. Without a checkpointer nothing is kept, every run is the
+first, and the window is the newest turn alone.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from impressmem_integrations.turns import canonical_history, is_summary
 
 MARKS = 3
 """How many turns back a window begins: as often as maintenance tries a turn that fails."""
+
+_START = ""
+"""The mark of a thread that begins with the words; it holds as long as nothing was summarised."""
 
 
 def newest_words(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
@@ -33,7 +37,9 @@ def _said(message: AnyMessage) -> bool:
 def mark_before(messages: Sequence[AnyMessage], words: Sequence[AnyMessage]) -> list[str]:
     """The mark that leaves out everything said before these words."""
     earlier = messages[: len(messages) - len(words)]
-    return [earlier[-1].id] if earlier and earlier[-1].id else []
+    if not earlier:
+        return [_START]
+    return [earlier[-1].id] if earlier[-1].id else []
 
 
 def marks_after(marks: Sequence[str], messages: Sequence[AnyMessage]) -> list[str]:
@@ -52,6 +58,8 @@ def window(messages: Sequence[AnyMessage], marks: Sequence[str], words: Sequence
     """
     kept = [message for message in messages if not is_summary(message)]
     places = {message.id: at for at, message in enumerate(kept)}
+    if len(kept) == len(messages):
+        places[_START] = 0
     start = next((places[mark] for mark in marks if mark in places), None)
     if start is None:
         # A summary takes what is oldest: what it left after the lost words belongs to this turn.
