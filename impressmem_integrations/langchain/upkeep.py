@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from impressmem_integrations.errors import ConfigurationError, ImpressMemError, ModelError, StoreUnavailable
+from impressmem_integrations.errors import ConfigurationError, ModelError, StoreError, StoreUnavailable
 from impressmem_integrations.langchain.availability import Availability
 from impressmem_integrations.maintenance.runner import RetryLater, Runner
 from impressmem_integrations.maintenance.settings import Settings
@@ -64,8 +64,8 @@ def _raise(error: Exception) -> None:
 
 
 def _note(error: Exception) -> None:
-    # Texts of our own errors hold no contents; those of others may.
-    _log.warning("memory: %s", error if isinstance(error, ImpressMemError) else type(error).__name__)
+    # The text of a model or input error may hold contents.
+    _log.warning("memory: %s", error if isinstance(error, StoreError) else type(error).__name__)
 
 
 def _hand_out(told: Callable[[Any], object], value: Any) -> None:

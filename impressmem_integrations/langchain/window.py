@@ -1,7 +1,7 @@
 """Which messages of a thread one run hands to maintenance. Pure.
 
-When a thread is first seen, the message before the user's words is kept as a mark, and after each turn its last message.
-A window runs from the oldest of the last few marks to the end: it holds turns whose run broke off, and those that
+When a thread is first seen, the message before the user's words is kept as a mark, after each turn its last message. A
+window runs from the oldest of the last few marks to the end: it holds turns whose run broke off, and those that
 failed before; the store knows which ones it has distilled. Without a checkpointer nothing is kept, every run is the
 first, and the window is the newest turn alone.
 """

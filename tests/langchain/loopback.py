@@ -53,7 +53,6 @@ class Loopback:
 
 class _Handler(BaseHTTPRequestHandler):
     loopback: Loopback
-    protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -71,6 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
+        self.send_header("connection", "close")  # a kept connection would outlive the event loop of its client
         self.end_headers()
         try:
             self.wfile.write(data)

@@ -307,7 +307,9 @@ def test_structured_output(store, memory):
     keeper = Scripted()
     kept = memory(model=keeper)
     agent = create_agent(model, middleware=[kept], response_format=ToolStrategy(City))
-    assert agent.invoke(said("Where do I live these days?"), run_as("alice"))["structured_response"] == City(name="Oslo")
+    assert agent.invoke(said("Where do I live these days?"), run_as("alice"))["structured_response"] == City(
+        name="Oslo"
+    )
     assert kept.flush() == []
     assert "Oslo" in model.systems[0]
 

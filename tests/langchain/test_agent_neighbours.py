@@ -88,7 +88,9 @@ async def test_a_reviewed_save_resumes_without_a_context(store, memory, way, dec
     assert result["messages"][-1].content == "done"
     assert kept.flush() == []
     assert len(keeper.requests) == 1
-    assert [item.clue for item in store.scoped(user="alice").impressions()] == (["TEA"] if decision == "approve" else [])
+    assert [item.clue for item in store.scoped(user="alice").impressions()] == (
+        ["TEA"] if decision == "approve" else []
+    )
     if decision == "approve":
         assert "Drinks tea" in model.systems[1]
 
@@ -104,7 +106,6 @@ def test_an_abandoned_review_is_learned_with_the_next_turn(memory):
     asked = keeper.requests[0][-1]["content"]
     assert "I drink tea" in asked
     assert "I drink coffee" in asked
-    assert openai(model.requests[-1]) == []
 
 
 def test_a_call_limit_ends_the_turn_and_it_is_still_maintained(memory):
@@ -241,6 +242,8 @@ def test_two_conversations_without_a_thread_are_both_learned(memory):
     talks: list[list[Any]] = [[], []]
     for number in range(3):
         for at, talk in enumerate(talks):
-            talks[at] = agent.invoke({"messages": [*talk, ("user", f"I tell {at} story {number}")]}, run_as("a"))["messages"]
+            talks[at] = agent.invoke({"messages": [*talk, ("user", f"I tell {at} story {number}")]}, run_as("a"))[
+                "messages"
+            ]
     assert kept.flush() == []
     assert len(keeper.requests) == 6

@@ -51,7 +51,9 @@ def test_several_fields_never_mean_the_same_name_by_accident():
         Filled("user", "{tenant}-{user_id}")
 
 
-@pytest.mark.parametrize("template", ["{user.id}", "{user[0]}", "{}", "{0}", "{user!r}", "{user:>9}", "{user", "", None])
+@pytest.mark.parametrize(
+    "template", ["{user.id}", "{user[0]}", "{}", "{0}", "{user!r}", "{user:>9}", "{user", "", None]
+)
 def test_a_template_with_more_than_names_is_refused(template):
     with pytest.raises(ConfigurationError):
         Filled("user", template)

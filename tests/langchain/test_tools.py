@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
+from typing import Any, ClassVar
 
 import pytest
 from langchain.agents import create_agent
@@ -54,8 +55,8 @@ def tools(store):
 class _Tool:
     """What LangChain's suites ask about a tool; they take one suite for each class."""
 
-    kind: type
-    arguments: dict
+    kind: ClassVar[type]
+    arguments: ClassVar[dict[str, Any]]
 
     @pytest.fixture(autouse=True)
     def _served(self, store):
@@ -78,17 +79,17 @@ class _Tool:
 
 class _Save(_Tool):
     kind = SaveImpressionsTool
-    arguments = {"impressions": [note("TEA", "Drinks tea.")]}
+    arguments: ClassVar[dict[str, Any]] = {"impressions": [note("TEA", "Drinks tea.")]}
 
 
 class _Recall(_Tool):
     kind = RecallImpressionsTool
-    arguments = {"category": "General"}
+    arguments: ClassVar[dict[str, Any]] = {"category": "General"}
 
 
 class _Organize(_Tool):
     kind = OrganizeImpressionsTool
-    arguments = MERGE
+    arguments: ClassVar[dict[str, Any]] = MERGE
 
 
 class TestSaveUnit(_Save, ToolsUnitTests):
@@ -164,7 +165,9 @@ async def test_lc_01_in_an_agent(store, tools, way):
 
 @pytest.mark.parametrize("context", [True, False])
 async def test_identity_comes_from_context_or_configurable_in_an_agent(store, tools, context):
-    agent = create_agent(ScriptedChat(replies=[saving(note("TEA", "x")), "noted", saving(note("TEA", "x")), "n"]), tools)
+    agent = create_agent(
+        ScriptedChat(replies=[saving(note("TEA", "x")), "noted", saving(note("TEA", "x")), "n"]), tools
+    )
     given = {"context": {"user_id": "bob"}} if context else {"config": {"configurable": {"user_id": "bob"}}}
     await asyncio.to_thread(lambda: agent.invoke({"messages": [("user", "hi")]}, **given))
     await agent.ainvoke({"messages": [("user", "hi")]}, **given)
@@ -176,7 +179,15 @@ def test_sp_02_the_model_cannot_pick_the_user(store, tools):
     for tool in tools:
         schema = json.dumps(convert_to_openai_tool(tool)["function"]["parameters"])
         assert not [word for word in words if f'"{word}' in schema]
-    wanted = {"user_id": "eve", "tenant": "t", "namespace": ["n"], "bot_name": "b", "config": {}, "runtime": {}, "self": 1}
+    wanted = {
+        "user_id": "eve",
+        "tenant": "t",
+        "namespace": ["n"],
+        "bot_name": "b",
+        "config": {},
+        "runtime": {},
+        "self": 1,
+    }
     result = tools[0].invoke(sent("save_impressions", {"impressions": [note("TEA", "x")], **wanted}), ALICE)
     assert result.status == "success"
     assert "ignored, the tool has no such field: user_id" in result.content
