@@ -60,6 +60,17 @@ class Scope:
         return f"{quote(self.bot, safe='')}/{quote(self.user or '', safe='')}"
 
 
+_COUNTS = (
+    "max_impressions",
+    "max_content_bytes",
+    "max_labels",
+    "max_journal_bytes",
+    "max_journal_entries",
+    "max_turns",
+    "max_turn_bytes",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Bounds of one scope. A value over a limit is an error for that item, never a silent cut.
@@ -74,6 +85,10 @@ class Limits:
         max_journal_bytes: Bytes of before-images the journal of a scope keeps.
         max_journal_entries: Entries the journal of a scope keeps.
         max_journal_days: Age in days after which a journal entry leaves.
+        keep_turns: Keep the messages of distilled turns as evidence that recall finds.
+        max_turns: Messages kept as evidence.
+        max_turn_bytes: Bytes of messages kept as evidence.
+        max_turn_days: Age in days after which a message kept as evidence leaves.
     """
 
     max_impressions: int = 10_000
@@ -85,17 +100,21 @@ class Limits:
     max_journal_bytes: int = 1_048_576
     max_journal_entries: int = 10_000
     max_journal_days: float = 365.0
+    keep_turns: bool = True
+    max_turns: int = 5_000
+    max_turn_bytes: int = 4_194_304
+    max_turn_days: float = 365.0
 
     def __post_init__(self) -> None:
-        for name in ("max_impressions", "max_content_bytes", "max_labels", "max_journal_bytes", "max_journal_entries"):
+        for name in _COUNTS:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")
         if isinstance(self.min_labels, bool) or self.min_labels not in range(self.max_labels + 1):
             raise ConfigurationError(f"min_labels must be a whole number from 0 to max_labels, not {self.min_labels!r}")
-        for name in ("half_life_days", "ttl_seconds", "max_journal_days"):
+        for name in ("half_life_days", "ttl_seconds", "max_journal_days", "max_turn_days"):
             value = getattr(self, name)
-            if value is None and name != "max_journal_days":
+            if value is None and name in ("half_life_days", "ttl_seconds"):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
                 raise ConfigurationError(f"{name} must be a finite number above 0, not {value!r}")

@@ -10,6 +10,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from time import perf_counter
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
@@ -17,10 +18,11 @@ from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
 from impressmem_integrations.core.flows import change, contexts, recollect
+from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.maintenance import decide
+from impressmem_integrations.maintenance import decide, evidence
 from impressmem_integrations.maintenance.answers import awaited_answers, blocking_answers, review_kind
 from impressmem_integrations.maintenance.asking import Mode
 from impressmem_integrations.maintenance.flow import maintain
@@ -35,9 +37,8 @@ T = TypeVar("T")
 
 def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any], prefix: str = "") -> Any:
     """Give a method the flow's signature without its scope, and its docstring: schema inference reads these."""
-    hints = get_type_hints(flow)
-    returns = result(get_args(hints.pop("return")))
-    parameters = [p.replace(annotation=hints[p.name]) for p in list(inspect.signature(flow).parameters.values())[1:]]
+    parameters, returned = _read_signature(flow)
+    returns = result(get_args(returned))
     self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__name__ = prefix + flow.__name__
     method.__qualname__ = f"ImpressionStore.{method.__name__}"
@@ -45,6 +46,14 @@ def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any],
     method.__signature__ = inspect.Signature([self_parameter, *parameters], return_annotation=returns)
     method.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": returns}
     return method
+
+
+@cache  # both twins of an operation read the same flow, at import
+def _read_signature(flow: Callable[..., Any]) -> tuple[list[inspect.Parameter], Any]:
+    """The parameters of a flow after its scope, and what it returns, with annotations evaluated."""
+    hints = get_type_hints(flow)
+    parameters = list(inspect.signature(flow).parameters.values())[1:]
+    return [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters], hints["return"]
 
 
 def _of_flow(arguments: tuple[Any, ...]) -> Any:
@@ -255,8 +264,8 @@ class ImpressionStore:
     asave_many = awaited(change.save_many)
     get = blocking(recollect.get)
     aget = awaited(recollect.get)
-    recall = blocking(recollect.recall)
-    arecall = awaited(recollect.recall)
+    recall = blocking(recalls.recall)
+    arecall = awaited(recalls.recall)
     context = blocking(contexts.context)
     acontext = awaited(contexts.context)
     merge_categories = blocking(change.merge_categories)
@@ -275,6 +284,8 @@ class ImpressionStore:
     aforget = awaited(change.forget)
     forget_everything = blocking(change.forget_everything)
     aforget_everything = awaited(change.forget_everything)
+    remember_turns = blocking(evidence.remember_turns)
+    aremember_turns = awaited(evidence.remember_turns)
     history = blocking(recollect.history)
     ahistory = awaited(recollect.history)
     journal = blocking(recollect.journal)

@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from impressmem_integrations.cli import commands, demo
+from impressmem_integrations.cli import commands, demo, evaluate
 from impressmem_integrations.errors import ImpressMemError
+from impressmem_integrations.evaluation.longconv import BUDGETS, TRACKS
 
 _URL_HELP = "where the store is (default: $IMPRESSMEM_URL, else embedded)"
 
@@ -62,6 +63,12 @@ def parser() -> argparse.ArgumentParser:
     play.add_argument("transcript", nargs="?", help="your own JSON Lines of messages; the built-in talk without it")
     play.add_argument("--data", help="folder of the embedded server (default: a temporary one)")
     _model_arguments(play)
+    measure = verb("eval", evaluate.evaluate, "Measure how much of the evidence for questions recall brings up.")
+    measure.add_argument("protocol", choices=["longconv"], help="which protocol")
+    measure.add_argument("--path", required=True, help="folder with conversations (JSON; see the docs of evaluation)")
+    measure.add_argument("--url", default="embedded://:memory:", help="where to keep them meanwhile (default: nowhere)")
+    measure.add_argument("--tracks", nargs="+", choices=TRACKS, default=list(TRACKS), help="what is kept")
+    measure.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS), help="units of each context")
     return top
 
 

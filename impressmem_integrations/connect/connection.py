@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import redis
 from redis.backoff import NoBackoff
@@ -16,8 +16,10 @@ from redis.retry import Retry
 from impressmem_integrations.connect.senders import asend, never_sent, send
 from impressmem_integrations.connect.urls import Embedded, Remote, read_url
 from impressmem_integrations.core.effects import Command, R
-from impressmem_integrations.embedded import EmbeddedServer
 from impressmem_integrations.errors import ConfigurationError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from impressmem_integrations.embedded import EmbeddedServer
 
 _CONNECT_TIMEOUT_S = 2.0
 _SOCKET_TIMEOUT_S = 5.0
@@ -120,6 +122,8 @@ class _OwnEmbedded(Connection):
             return self._client
         with self._lock:
             if self._server is None or not self._server.alive_here:
+                from impressmem_integrations.embedded import EmbeddedServer  # late: other URLs never need it
+
                 want = self._embedded
                 self._server = EmbeddedServer.acquire(
                     want.data_dir, in_memory=want.in_memory, appendfsync=want.appendfsync

@@ -20,7 +20,7 @@ from redis.exceptions import (
 )
 
 from impressmem_integrations.core.effects import Command, R
-from impressmem_integrations.core.scripts import SCRIPTS
+from impressmem_integrations.core.scripts import Script, script
 from impressmem_integrations.errors import (
     ConfigurationError,
     CorruptStore,
@@ -33,10 +33,9 @@ _SLOT_RETRIES = 5
 _SLOT_PAUSE_S = 0.05
 
 
-def _wire(command: Command[Any]) -> tuple[list[bytes], list[bytes]]:
-    script = SCRIPTS[command.script]
-    rest = [str(len(command.keys)).encode(), *(key.encode() for key in command.keys), *map(_encode, command.args)]
-    return [script.sha.encode(), *rest], [script.source.encode(), *rest]
+def _wire(command: Command[Any]) -> tuple[Script, list[bytes]]:
+    keys = [key.encode() for key in command.keys]
+    return script(command.script), [b"%d" % len(keys), *keys, *map(_encode, command.args)]
 
 
 def _encode(value: bytes | str | float) -> bytes:
@@ -55,13 +54,13 @@ def send(client: Any, command: Command[R], shown: str) -> R:
     Raises:
         StoreError: And its kinds; the command's parser may raise more.
     """
-    by_sha, by_source = _wire(command)
+    called, arguments = _wire(command)
     for attempt in range(_SLOT_RETRIES + 1):
         try:
             try:
-                reply = client.execute_command("EVALSHA", *by_sha, NEVER_DECODE=True)
+                reply = client.execute_command("EVALSHA", called.sha.encode(), *arguments, NEVER_DECODE=True)
             except NoScriptError:
-                reply = client.execute_command("EVAL", *by_source, NEVER_DECODE=True)
+                reply = client.execute_command("EVAL", called.source.encode(), *arguments, NEVER_DECODE=True)
         except ResponseError as error:
             if attempt == _SLOT_RETRIES or not _is_moving(error):
                 raise translated(error, shown) from error
@@ -75,13 +74,13 @@ def send(client: Any, command: Command[R], shown: str) -> R:
 
 async def asend(client: Any, command: Command[R], shown: str) -> R:
     """Run a command on a `redis.asyncio` client. Raises like `send`."""
-    by_sha, by_source = _wire(command)
+    called, arguments = _wire(command)
     for attempt in range(_SLOT_RETRIES + 1):
         try:
             try:
-                reply = await client.execute_command("EVALSHA", *by_sha, NEVER_DECODE=True)
+                reply = await client.execute_command("EVALSHA", called.sha.encode(), *arguments, NEVER_DECODE=True)
             except NoScriptError:
-                reply = await client.execute_command("EVAL", *by_source, NEVER_DECODE=True)
+                reply = await client.execute_command("EVAL", called.source.encode(), *arguments, NEVER_DECODE=True)
         except ResponseError as error:
             if attempt == _SLOT_RETRIES or not _is_moving(error):
                 raise translated(error, shown) from error

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from impressmem_integrations.errors import ConfigurationError
@@ -12,8 +12,7 @@ _FORMS = "embedded, embedded:///path/dir, embedded://:memory:, redis://host:port
 _FSYNC = ("always", "everysec", "no")
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(NamedTuple):
     """A server of our own: its data folder (None: the user's default), or one that keeps nothing."""
 
     data_dir: Path | None
@@ -21,8 +20,7 @@ class Embedded:
     appendfsync: str
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(NamedTuple):
     """A server somewhere else: the URL as redis-py takes it, and how to name it without its password."""
 
     url: str

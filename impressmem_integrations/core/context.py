@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.commands.read import Material
@@ -194,8 +194,3 @@ def restored(epoch: int, text: str, included: str, about_text: str) -> Context:
     pins_complete, size, omitted = json.loads(about_text)
     found = tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in omitted)
     return Context(text, "", tuple(included.split("\x1f")) if included else (), found, epoch, pins_complete, size)
-
-
-def with_relevant(made: Context, relevant: str) -> Context:
-    """The context with lines for the current question."""
-    return replace(made, relevant=relevant)

@@ -40,6 +40,9 @@ class Constants:
         feedback_weight: Weight of the best of these, where the question's own terms weigh 1 (E7).
         floor: Share of the best score under which a recall stops unless it is told to fill its budget (E9).
         cap: Index entries the query reads before it turns to looking single members up (E8).
+        fresh: The most that a fresh touch adds to an impression's score, as a share of it; halves with its half-life.
+        used: The most that confirmed use adds, as a share of it.
+        often_used: Confirmations from which on more add nothing.
     """
 
     k1: float = 1.2
@@ -57,6 +60,9 @@ class Constants:
     feedback_weight: float = 0.2
     floor: float = 0.1
     cap: int = 2000
+    fresh: float = 0.05
+    used: float = 0.05
+    often_used: int = 10
 
 
 CONSTANTS = Constants()

@@ -33,6 +33,7 @@ _UNSEEN = "\u00ad\u034f\u061c\u115f\u1160\u180e\u2800\u3164\ufeff\uffa0" + "".jo
     map(chr, (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), *range(0xFFF9, 0xFFFC)))
 )
 _EDGE = " " + _UNSEEN
+_VISIBLE = re.compile(rf"[^\s\x00-\x1f\x7f-\x9f{_UNSEEN}]")
 
 
 class Name(NamedTuple):
@@ -80,7 +81,7 @@ def normal_content(raw: object, max_bytes: int) -> str:
         InvalidInput: It holds nothing visible, is longer than `max_bytes`, or of another type.
     """
     content = _text(raw, "content")
-    if not _BLANKS.sub("", content).strip(_EDGE):
+    if not _VISIBLE.search(content):
         raise InvalidInput("content is empty; say what should be remembered")
     size = len(content.encode())
     if size > max_bytes:
@@ -129,6 +130,8 @@ def _text(raw: object, what: str) -> str:
 
 
 def _trimmed(text: str) -> str:
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip(" ")  # the common case, at a third of the price
     return _BLANKS.sub(" ", text).strip(_EDGE)
 
 

@@ -22,5 +22,6 @@ for _, thread in ipairs(threads) do
   end
   call('UNLINK', tag_prefix .. 'seen:' .. thread)
 end
+call('HDEL', meta_key, 'turn_first', 'turn_next', 'turn_bytes')
 call('UNLINK', tag_prefix .. 'threads', tag_prefix .. 'failures', tag_prefix .. 'usage')
 return {(pending and pending .. ',' or '') .. generation, count, entries, now, tonumber(generation) + 1}

@@ -13,15 +13,17 @@ for _, pair in ipairs({{'categories', {'category:'}}, {'labels', {'label:', 'lin
   end
   if #names == 2 * most then return 1 end
 end
-local page = call('HSCAN', gone .. 'terms', '0', 'COUNT', most)
-for i = 1, #page[2], 2 do
-  for term in string.gmatch(page[2][i + 1], '\31([^\31]+)\31[^\31]+') do call('UNLINK', gone .. 'term:' .. term) end
-  call('HDEL', gone .. 'terms', page[2][i])
+for _, pair in ipairs({{'terms', 'term:'}, {'turn-terms', 'turn-term:'}}) do
+  local page = call('HSCAN', gone .. pair[1], '0', 'COUNT', most)
+  for i = 1, #page[2], 2 do
+    for term in string.gmatch(page[2][i + 1], '\31([^\31]+)\31[^\31]+') do call('UNLINK', gone .. pair[2] .. term) end
+    call('HDEL', gone .. pair[1], page[2][i])
+  end
+  if call('EXISTS', gone .. pair[1]) == 1 then return 1 end
 end
-if call('EXISTS', gone .. 'terms') == 1 then return 1 end
 for _, profile in ipairs(call('ZRANGE', gone .. 'snapshots', 0, -1)) do call('UNLINK', gone .. 'snapshot:' .. profile) end
 for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'clues', 'created', 'changed',
-                       'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots'}) do
+                       'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots', 'turns', 'turn-places'}) do
   call('UNLINK', gone .. name)
 end
 local left = {}

@@ -7,6 +7,7 @@
 --#include lib/scope
 --#include lib/settings
 --#include lib/images
+--#include lib/plan
 --#include lib/journal
 --#include lib/commit
 --#include lib/op_save

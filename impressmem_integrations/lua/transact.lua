@@ -16,6 +16,7 @@
 --            merge-names kind target most source...        merge-clues target record digest origin terms most-labels source...
 --            pin clue   unpin clue   confirm clue   forget clue   seen thread turn...
 --            failed thread turn   collect id plan   settle id
+--            remember turn most bytes oldest-ms value terms [value terms...]
 --
 -- Reply: {'ok', transaction or '', now, generation, evicted, expired, one reply per operation}
 --     or {'!', code, detail...} with nothing written:
@@ -24,11 +25,13 @@
 --#include lib/scope
 --#include lib/settings
 --#include lib/images
+--#include lib/plan
 --#include lib/journal
 --#include lib/commit
 --#include lib/op_save
 --#include lib/op_put
 --#include lib/op_merge
+--#include lib/op_remember
 --#include lib/op_record
 --#include lib/op_seen
 --#include lib/op_plan

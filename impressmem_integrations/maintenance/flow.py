@@ -22,6 +22,7 @@ from impressmem_integrations.errors import InvalidInput, ModelError, StalePlan, 
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
+from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD, keep_operations
 from impressmem_integrations.maintenance.plan import (
     Wish,
     named_clues,
@@ -36,7 +37,6 @@ from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn
 from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
 
-DEFAULT_THREAD = "default"
 _STALE_TRIES = 3
 _MOST_WAITING = 100
 _TWINS = "everything it asked to keep is remembered already, under another clue"
@@ -153,9 +153,12 @@ def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
         return (yield from _wait(job, new, guards, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
     alone = new[0].id == seen.failed
     group, texts, left_out = _group(job, new, seen.now, alone=alone)
-    noted = write.seen_operation(job.thread, [turn.id for turn in group])
+    noted = [
+        write.seen_operation(job.thread, [turn.id for turn in group]),
+        *keep_operations(job.bound, group, job.thread, seen.now),
+    ]
     if not texts:
-        yield from commit(job.bound, [noted], guards=guards)
+        yield from commit(job.bound, noted, guards=guards)
         return Report("skipped", reason="too long for a request", warnings=left_out, turns=_ids(group))
     try:
         report = yield from _distil(job, group, texts, seen, guards, noted)
@@ -214,7 +217,7 @@ def _distil(
     texts: Sequence[str],
     seen: read.Seen,
     guards: Sequence[write.Guard],
-    noted: write.Operation,
+    noted: Sequence[write.Operation],
 ) -> Flow[Report]:
     bound, settings = job.bound, job.settings
     memory, records = yield from shown_memory(bound, settings.memory_budget_units)
@@ -263,19 +266,19 @@ def _records(bound: Bound, found: Sequence[Wish]) -> Flow[dict[str, Impression]]
     return {normal_name(item.clue, "clue").key: item for item in items}
 
 
-def _decided(job: _Job, plan: Plan, guards: Sequence[write.Guard], noted: write.Operation) -> Flow[Report]:
+def _decided(job: _Job, plan: Plan, guards: Sequence[write.Guard], noted: Sequence[write.Operation]) -> Flow[Report]:
     """Collect the plan, have it reviewed, or apply it as it is; the turns are noted in the same transaction."""
     if plan.steps and job.review == "collect":
         kept = write.collect_operation(plan.id, to_json(plan))
-        yield from commit(job.bound, [kept, noted], guards=[write.generation_guard(plan.generation), *guards])
+        yield from commit(job.bound, [kept, *noted], guards=[write.generation_guard(plan.generation), *guards])
         return Report("skipped", reason="the plan waits for a decision: plans(), apply(), reject()", plan=plan.id)
     if plan.steps and job.review == "ask":
         decision = yield from ask(AskReview(plan))
         if decision is None:
-            yield from commit(job.bound, [noted], guards=guards)
+            yield from commit(job.bound, noted, guards=guards)
             return Report("nothing_to_store", reason="the review rejected the plan")
         plan = decision
-    return (yield from apply(job.bound, plan, guards, [noted]))
+    return (yield from apply(job.bound, plan, guards, noted))
 
 
 def _why_nothing(answer: Answer) -> str:

@@ -11,7 +11,6 @@ import asyncio
 import concurrent.futures
 import contextvars
 import inspect
-import logging
 import os
 import threading
 import time
@@ -19,33 +18,19 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from impressmem_integrations.errors import BacklogFull, ConfigurationError, JobError, RunnerClosed
+from impressmem_integrations.maintenance.attempt import RetryLater, attempt, hand_out
 from impressmem_integrations.maintenance.backlog import Backlog, Entry
 
 R = TypeVar("R")
 
+__all__ = ["RetryLater", "Runner"]
+
 _KEPT_ERRORS = 100
-_LONGEST_RETRY_SECONDS = 60.0
 _TICK_SECONDS = 0.25
 """Between two looks at what cannot wake a thread: the end of the interpreter, and Ctrl-C on Windows."""
-
-_log = logging.getLogger(__name__)
-
-
-class RetryLater(Exception):
-    """Raised by a job that could not be done now: it runs again, before anything that was submitted after it.
-
-    Raise it `from` the error that is the reason; that one is reported when the tries are used up.
-
-    Attributes:
-        after_seconds: How long to wait (at most 60), or None for the runner's own growing waits.
-    """
-
-    def __init__(self, after_seconds: float | None = None) -> None:
-        super().__init__(after_seconds)
-        self.after_seconds = after_seconds
 
 
 class _Inside(threading.local):
@@ -160,7 +145,7 @@ class Runner:
             raise ConfigurationError("a background job is a blocking function, not an async one")
         ticket: Future[R] = Future()
         if on_done is not None:
-            ticket.add_done_callback(lambda done: _hand_out(on_done, done))
+            ticket.add_done_callback(lambda done: hand_out(on_done, done))
         with self._changed:
             deadline = time.monotonic() + self._patience()
             while True:
@@ -301,7 +286,7 @@ class Runner:
             if entry.tries == 1:
                 entry.tickets = [ticket for ticket in entry.tickets if ticket.set_running_or_notify_cancel()]
             if entry.tickets:
-                pause = self._try(entry)
+                pause = attempt(entry, self._tries, self._retry_seconds, self._note_failure)
                 if pause is not None:
                     with self._changed:
                         return self._backlog.delay(entry, time.monotonic() + pause)
@@ -309,32 +294,12 @@ class Runner:
         finally:
             self._inside.job = False
 
-    def _try(self, entry: Entry) -> float | None:
-        """Run the job. Returns the seconds after which it is to be tried again, or None when it ended."""
-        try:
-            result = _called(entry.job)
-        except RetryLater as later:
-            if entry.tries < self._tries:
-                asked = later.after_seconds
-                seconds = self._retry_seconds * 2 ** (entry.tries - 1) if asked is None else asked
-                return min(max(0.0, seconds), _LONGEST_RETRY_SECONDS)
-            self._fail(entry, JobError(entry.key, entry.tries, later.__cause__ or later))
-        except BaseException as error:  # noqa: BLE001 - whatever a job raises must not end the queue
-            self._fail(entry, JobError(entry.key, entry.tries, error))
-        else:
-            for ticket in entry.tickets:
-                _hand_out(ticket.set_result, result)
-        return None
-
-    def _fail(self, entry: Entry, error: JobError) -> None:
-        _log.warning("%s", error)
+    def _note_failure(self, error: JobError) -> None:
         with self._changed:
             self.failed += 1
             self._errors.append(error)
         if self._on_error is not None:
-            _hand_out(self._on_error, error)
-        for ticket in entry.tickets:
-            _hand_out(ticket.set_exception, error)
+            self._on_error(error)
 
     def _finish(self, entry: Entry) -> bool:
         with self._changed:
@@ -368,7 +333,7 @@ class Runner:
             _, late = await asyncio.wait(waits, timeout=timeout)
         finally:
             for wait in waits:
-                wait.cancel()  # or the job would report to a loop that may be closed by then
+                wait.cancel()  # nobody awaits them any more; the jobs themselves cannot be cancelled by it
         if late:
             raise _too_late(len(late))
 
@@ -387,23 +352,6 @@ class Runner:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-
-
-def _called(job: Callable[[], Any]) -> Any:
-    result = job()
-    if inspect.isawaitable(result):
-        if inspect.iscoroutine(result):
-            result.close()
-        raise TypeError("a background job returned an awaitable; it must be a blocking function")
-    return result
-
-
-def _hand_out(step: Callable[[Any], object], value: Any) -> None:
-    """Hand a result or an error out. What the receiver raises does not end the queue."""
-    try:
-        step(value)
-    except BaseException as error:  # noqa: BLE001 - see above; not logged with its text, which may hold contents
-        _log.warning("a callback of a background job raised %s", type(error).__name__)
 
 
 def _too_late(count: int) -> TimeoutError:

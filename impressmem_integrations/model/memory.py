@@ -177,7 +177,9 @@ class Ranked:
         content: Its text.
         impression: The record, for impressions.
         score: Higher is better; comparable within one recall only.
-        receipt: Which lanes found it and at what rank, e.g. `{"category": 1}`.
+        receipt: Which lanes found it and at what rank, e.g. `{"notes": 1}`.
+        said_at: When it was said or last saved.
+        speaker: For a turn: who said it.
     """
 
     clue: str
@@ -186,6 +188,8 @@ class Ranked:
     impression: Impression | None = None
     score: float = 0.0
     receipt: Mapping[str, float] = field(default_factory=dict)
+    said_at: datetime | None = None
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

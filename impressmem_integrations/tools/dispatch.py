@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
 from impressmem_integrations.core.effects import Flow
-from impressmem_integrations.core.flows import change, recollect
-from impressmem_integrations.core.render import fenced, plain
+from impressmem_integrations.core.flows import change, recall, recollect
+from impressmem_integrations.core.render import SHORT_HEADING, fenced, heard_line, plain
+from impressmem_integrations.core.render import line as note_line
 from impressmem_integrations.errors import (
     CapacityError,
     ConfigurationError,
@@ -42,7 +44,9 @@ Arguments = Mapping[str, Any] | str | None
 """What a model sent for a tool: decoded, or as the JSON text it wrote."""
 
 _MOST_NAMED = 3
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _MOST_REASON = 160
+_LABELS_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ def call_flow(
 
 
 def answered(flow: Flow[ToolOutcome]) -> Flow[ToolOutcome]:
-    """The same, but a failing store is an answer too: the model learns that memory is away, not that it is empty."""
+    """The same, but a store that fails is an answer as well: that memory is away, not that it is empty."""
     try:
         return (yield from flow)
     except StoreTimeout as error:
@@ -149,7 +153,7 @@ def save_flow(
         decoded = _decoded(SAVE_IMPRESSIONS, arguments)
     except InvalidToolCall as error:
         return refusal("Save", str(error))
-    read = read_save(_with_pins(decoded, pin_marks or {}), bound.limits)
+    read = read_save(with_pins(decoded, pin_marks or {}), bound.limits)
     items = [
         {
             "clue": item.clue,
@@ -178,17 +182,17 @@ def save_flow(
     return ToolOutcome("\n".join(lines), summary, bool(good), results, refused)
 
 
-def _with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
-    """A copy in which a pin given as one of the marks is a boolean."""
+def with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
+    """A copy of save arguments in which a pin given as one of the marks is a boolean."""
     made = dict(arguments)
     pin = made.get("pin")
     if isinstance(pin, str) and pin.strip() in marks:
         made["pin"] = marks[pin.strip()]
     listed = made.get("impressions")
     if isinstance(listed, Mapping):
-        made["impressions"] = _with_pins(listed, marks)
+        made["impressions"] = with_pins(listed, marks)
     elif isinstance(listed, list | tuple):
-        made["impressions"] = [_with_pins(item, marks) if isinstance(item, Mapping) else item for item in listed]
+        made["impressions"] = [with_pins(item, marks) if isinstance(item, Mapping) else item for item in listed]
     return made
 
 
@@ -224,7 +228,7 @@ def recall_flow(
     *,
     budget_units: int = DEFAULT_RECALL_UNITS,
     most_labels: int | None = None,
-    line: Callable[[Impression], str] | None = None,
+    line: Callable[[Impression], str] = note_line,
 ) -> Flow[ToolOutcome]:
     """Look up what a model asked for.
 
@@ -232,8 +236,8 @@ def recall_flow(
         bound: The scope.
         arguments: Those of `recall_impressions`; with none of them set it asks for the newest impressions.
         budget_units: The most units of the notes.
-        most_labels: The most related labels named; None: as many as a recall gives.
-        line: Writes one note, where it shall not be written as recalls write it.
+        most_labels: The most related labels named; None: as many as fit into a tenth of the budget.
+        line: Writes one note; by default with its clue and filing, which a model needs to replace or merge it.
 
     Returns:
         The outcome; its artifact is the `Recall`.
@@ -241,22 +245,24 @@ def recall_flow(
     Raises:
         StoreError: The server failed.
     """
+    # Written another way the notes may be shorter, and the budget is theirs alone: so more is read.
+    read_units = 2 * budget_units + bound.count_units(fenced([]))
     try:
         asked = read_recall(_decoded(RECALL_IMPRESSIONS, arguments), bound.limits)
-        found = yield from recollect.recall(
-            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=budget_units
+        found = yield from recall.recall(
+            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=read_units
         )
     except InvalidInput as error:
         return refusal("Recall", str(error))
-    if line is not None or most_labels is not None:
-        found = _rewritten(bound, found, budget_units, most_labels, line)
+    found = _rewritten(bound, found, budget_units, most_labels, line)
     parts = [found.text] if found.text else []
-    if not found.items:
+    left_out = sum(omission.count for omission in found.omitted if omission.what == "impressions")
+    if not found.items and not left_out:
         kept = (yield from recollect.stats(bound)).impressions
         parts.append("Nothing was found." if kept else "Nothing is stored yet.")
-    left_out = sum(omission.count for omission in found.omitted if omission.what == "impressions")
     if left_out:
-        parts.append(f"{left_out} more match and are not shown: ask more closely, by category, labels or question.")
+        more = "more " if found.items else ""
+        parts.append(f"{left_out} {more}match and are not shown: ask more closely, by category, labels or question.")
     if found.near:
         parts.append(f"Close names that exist: {', '.join(map(plain, found.near))}.")
     parts += [f"Note: {plain(warning)}" for warning in asked.warnings]
@@ -267,31 +273,41 @@ def recall_flow(
 
 
 def _rewritten(
-    bound: Bound, found: Recall, budget_units: int, most_labels: int | None, line: Callable[[Impression], str] | None
+    bound: Bound, found: Recall, budget_units: int, most_labels: int | None, line: Callable[[Impression], str]
 ) -> Recall:
     """The recall with its notes written another way, best first into the budget, newest last in the text."""
-    labels = found.labels if most_labels is None else found.labels[:most_labels]
-    left, shown, lines, over = budget_units, [], {}, 0
+    labels = _related(bound, found.labels, budget_units) if most_labels is None else found.labels[:most_labels]
+    heading = [f"Related labels: {', '.join(map(plain, labels))}"] if labels else []
+    left, shown, over = budget_units, [], 0
     for item in found.items:
-        held = item.impression
-        text = line(held) if line and held else f"- {plain(item.clue)} {plain(item.content)}"
+        text = line(item.impression) if item.impression else heard_line(item.speaker, item.content)
         cost = bound.count_units(text + "\n")
         if cost > left:
             over += 1
             continue
         left -= cost
-        shown.append(item)
-        lines[item.clue] = text
+        shown.append((item, text))
     in_time = sorted(
-        shown, key=lambda item: (item.impression.updated_at, item.impression.seq) if item.impression else ()
+        shown, key=lambda pair: (pair[0].said_at or _NEVER, pair[0].impression.seq if pair[0].impression else 0)
     )
-    heading = [f"Related labels: {', '.join(map(plain, labels))}"] if labels else []
-    text = fenced([*heading, *(lines[item.clue] for item in in_time)]) if shown else ""
+    text = fenced([*heading, *(text for _, text in in_time)], SHORT_HEADING) if shown else ""
     omitted = found.omitted
     if over:
         before = sum(omission.count for omission in omitted)
         omitted = (Omission("impressions", before + over, 2 * budget_units),)
-    return Recall(tuple(shown), text, omitted, labels, found.near, bound.count_units(text) if text else 0)
+    items = tuple(item for item, _ in shown)
+    return Recall(items, text, omitted, labels, found.near, bound.count_units(text) if text else 0)
+
+
+def _related(bound: Bound, labels: Sequence[str], budget_units: int) -> tuple[str, ...]:
+    """As many labels as stand beside notes of that size: a tenth."""
+    left, kept = budget_units // _LABELS_SHARE, []
+    for label in labels:
+        left -= bound.count_units(plain(label) + ", ")
+        if left < 0:
+            break
+        kept.append(label)
+    return tuple(kept)
 
 
 # --- organize ---------------------------------------------------------------------------------------------------
@@ -322,7 +338,7 @@ def organize_flow(bound: Bound, arguments: Arguments, *, source: str | None = No
     try:
         done = yield from _merge(bound, asked, source)
     except (InvalidInput, NotFound, CapacityError) as error:
-        return refusal("Organize", f"{error}. Nothing was merged.")
+        return refusal("Organize", str(error))
     names = f"{asked.level} {_named(done.sources)} into {plain(done.target)}"
     lines = [f"Merged {names}.", f"- Impressions changed: {len(done.moved)}"]
     lines += [f"- Note: {plain(warning)}" for warning in asked.warnings]

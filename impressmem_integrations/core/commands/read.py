@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from impressmem_integrations.core import keys
@@ -39,16 +39,14 @@ def get(bound: Bound, clues: Sequence[Name]) -> Command[list[Impression]]:
     return _read(bound, "get", [wire_name(clue) for clue in clues], rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """Where a listing goes on: the last score and member, both looked at already."""
 
     score: str = ""
     member: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordPage:
+class RecordPage(NamedTuple):
     """One page of records with their facts, and where the next begins (None: the end)."""
 
     items: tuple[tuple[Impression, Facts], ...]
@@ -93,8 +91,7 @@ def list_names(
     return _read(bound, "list_names", args, parse)
 
 
-@dataclass(frozen=True, slots=True)
-class Filed:
+class Filed(NamedTuple):
     """Records found by category and labels.
 
     Attributes:
@@ -129,8 +126,7 @@ def recall(bound: Bound, category: Name | None, labels: Sequence[Name], most_byt
     return _read(bound, "recall", args, parse)
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
+class Material(NamedTuple):
     """What a context is rendered from: names newest first, pinned records oldest first, others newest first."""
 
     generation: int
@@ -146,8 +142,7 @@ class Material:
     others: tuple[Impression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Same:
+class Same(NamedTuple):
     """A stored context that is up to date, as it was stored."""
 
     epoch: int
@@ -156,8 +151,7 @@ class Same:
     about: str
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
+class Behind(NamedTuple):
     """A stored context, and what changed since; `stored_seq` is the scope's counter when it was stored."""
 
     generation: int
@@ -229,8 +223,7 @@ def _material(fields: Sequence[Raw]) -> Material:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """What became of a context offered for keeping: kept, or another one to show in its place, or neither."""
 
     kept: bool
@@ -275,28 +268,6 @@ def keep_snapshot(
     return Command("keep_snapshot", (keys.meta_key(bound.scope),), args, parse)
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """What a mixed context is chosen from: pinned records, oldest pin first, and others in no order, with facts."""
-
-    impressions: int
-    pinned: tuple[tuple[Impression, Facts], ...]
-    others: tuple[tuple[Impression, Facts], ...]
-
-
-def mixture(
-    bound: Bound, most_pinned: int, most_others: int, most_categories: int, most_bytes: int, largest: int
-) -> Command[Mixture]:
-    """Pinned records, and others both newest and spread over the newest categories, in one trip."""
-
-    def parse(reply: Sequence[Raw]) -> Mixture:
-        count, pinned, *rest = reply
-        items = tuple(rows_with_facts(rest))
-        return Mixture(int(count), items[: int(pinned)], items[int(pinned) :])
-
-    return _read(bound, "mixed", (most_pinned, most_others, most_categories, most_bytes, largest), parse)
-
-
 def stats(bound: Bound) -> Command[Stats]:
     """Counts of the scope."""
 
@@ -318,8 +289,7 @@ def stats(bound: Bound) -> Command[Stats]:
     return _read(bound, "stats", (), parse)
 
 
-@dataclass(frozen=True, slots=True)
-class JournalPage:
+class JournalPage(NamedTuple):
     """Journal entries, newest first, and the id to go on from ("" at the end)."""
 
     entries: tuple[JournalEntry, ...]
@@ -403,8 +373,7 @@ def plans(bound: Bound) -> Command[dict[str, bytes]]:
     return _read(bound, "plans", (), parse)
 
 
-@dataclass(frozen=True, slots=True)
-class ScopePage:
+class ScopePage(NamedTuple):
     """Some known scopes, and the cursor to go on with ("0" at the end)."""
 
     scopes: tuple[Scope, ...]

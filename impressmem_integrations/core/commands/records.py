@@ -6,9 +6,8 @@ import hashlib
 import json
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Raw
@@ -55,8 +54,7 @@ def source_digest(source: str | None) -> str:
     return urlsafe_b64encode(digest).decode("ascii").rstrip("=")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A checked item, ready to be sent."""
 
     clue: Name
@@ -151,8 +149,7 @@ def wire_filing(categories: Sequence[Name], labels: Sequence[Name]) -> str:
     return UNIT.join([GROUP.join(map(wire_name, categories)), *map(wire_name, labels)])
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What the server counts for a record; times in whole milliseconds."""
 
     created: int

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands.records import (
+    UNIT,
     Draft,
     Facts,
     as_text,
     encode_record,
+    milliseconds,
     moment,
     source_digest,
     wire_filing,
     wire_name,
 )
+from impressmem_integrations.core.commands.terms import wire_terms
 from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.core.text import Name, content_digest, normal_name
 from impressmem_integrations.errors import (
@@ -28,23 +31,21 @@ from impressmem_integrations.errors import (
     StalePlan,
     StoreError,
 )
-from impressmem_integrations.model import Impression, Usage
+from impressmem_integrations.model import Impression, Turn, Usage
 from impressmem_integrations.settings import LAYOUT_VERSION, Scope
 
 Wire = bytes | str | int | float
 _NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation of a transaction, as `lua/transact.lua` takes it."""
 
     name: str
     args: tuple[Wire, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """Something that must still hold, or nothing is written: `generation`, `record` or `seen`."""
 
     kind: str
@@ -52,8 +53,7 @@ class Guard:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(NamedTuple):
     """What a transaction did.
 
     Attributes:
@@ -157,7 +157,7 @@ def save_operation(item: Draft) -> Operation:
             expires,
             content_digest(item.content),
             source_digest(item.source),
-            "",
+            wire_terms(item.clue.shown, item.content),
         ),
     )
 
@@ -180,7 +180,7 @@ def put_operation(item: Impression, facts: Facts) -> Operation:
             facts.wire(),
             _ms(item.pinned_at),
             _ms(item.expires_at),
-            "",
+            wire_terms(item.clue, item.content),
         ),
     )
 
@@ -210,7 +210,7 @@ def merge_clues_operation(
             encode_record(content, source, None, said_at),
             content_digest(content),
             source_digest(source),
-            "",
+            wire_terms(target.shown, content),
             bound.limits.max_labels,
             *map(wire_name, sources),
         ),
@@ -225,6 +225,26 @@ def clue_operation(name: str, clue: Name) -> Operation:
 def seen_operation(thread: str, digests: Sequence[str]) -> Operation:
     """Note turns of a thread as distilled."""
     return Operation("seen", (thread, *digests))
+
+
+def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> Operation | None:
+    """Keep a turn's messages as evidence; None where nothing was said in it."""
+    limits = bound.limits
+    at = turn.at or now
+    args: list[Wire] = [
+        source_digest(turn.id),
+        limits.max_turns,
+        limits.max_turn_bytes,
+        milliseconds(now) - round(limits.max_turn_days * 86_400_000),
+    ]
+    for message in turn.messages:
+        text, role = message.get("content"), message["role"]
+        if role not in ("user", "assistant") or not isinstance(text, str) or not text.strip():
+            continue
+        name = str(message.get("name") or "")
+        fields = (str(milliseconds(at)), name.casefold(), source_digest(turn.id), thread, name or role, text)
+        args += (UNIT.join(field.replace(UNIT, " ") for field in fields), wire_terms(name, text))
+    return Operation("remember", tuple(args)) if len(args) > 4 else None
 
 
 def failed_operation(thread: str, turn: str) -> Operation:
@@ -262,8 +282,7 @@ def seen_guard(thread: str, count: int) -> Guard:
     return Guard("seen", thread, str(count))
 
 
-@dataclass(frozen=True, slots=True)
-class Erasure:
+class Erasure(NamedTuple):
     """What `forget_everything` removed: counts, the time, the new generation and generations still to purge."""
 
     pending: tuple[int, ...]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from impressmem_integrations.core import context as contexts
-from impressmem_integrations.core.bound import DEFAULT_BUDGET_UNITS, Bound
+from impressmem_integrations.core.bound import DEFAULT_BUDGET_UNITS, DEFAULT_RECALL_UNITS, Bound
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Behind, Material, Same
 from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.core.flows.recall import relevant
 from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
 from impressmem_integrations.model import Context, Impression, common_prefix
@@ -27,7 +30,7 @@ def context(
 
     Args:
         bound: The scope.
-        query: The current question; fills `.relevant` with notes that `.text` does not show.
+        query: The current question; fills `.relevant`, up to 1,000 units more, with what `.text` does not show.
         budget_units: The most units of the text; 10,000 by default.
         strict: Raise when pinned impressions do not fit.
 
@@ -39,6 +42,8 @@ def context(
     """
     budget = DEFAULT_BUDGET_UNITS if budget_units is None else positive(budget_units, "budget_units")
     made = yield from _current(bound, budget)
+    if query is not None and query.strip() and made.text:
+        made = replace(made, relevant=(yield from relevant(bound, query, DEFAULT_RECALL_UNITS, made.included)))
     if strict and not made.pins_complete:
         raise InvalidInput(f"{budget} units are too few for the pinned impressions; raise budget_units")
     return made

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Generic, TypeVar
 
-from impressmem_integrations.core import keys, render
-from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
+from impressmem_integrations.core import keys
+from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.records import moment
 from impressmem_integrations.core.effects import Flow, ask
-from impressmem_integrations.core.text import loose, normal_name
+from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import (
     Impression,
     JournalEntry,
     Named,
-    Omission,
-    Ranked,
-    Recall,
     Stats,
 )
 from impressmem_integrations.settings import Scope
@@ -35,69 +31,6 @@ def get(bound: Bound, clue: str) -> Flow[Impression | None]:
     """The impression of a clue, or None."""
     found = yield from ask(read.get(bound, [normal_name(clue, "clue")]))
     return found[0] if found else None
-
-
-def recall(
-    bound: Bound,
-    query: str | None = None,
-    *,
-    category: str | None = None,
-    labels: Sequence[str] = (),
-    budget_units: int = DEFAULT_RECALL_UNITS,
-) -> Flow[Recall]:
-    """What memory holds under a category and labels: those matching most of them first, then newest first.
-
-    Args:
-        bound: The scope.
-        query: A question.
-        category: A category to look in.
-        labels: Labels to look for; any of them counts, more is better.
-        budget_units: The most units of the text.
-
-    Returns:
-        Ranked items, the text of those that fit, and what was left out. Close names where an asked one does not exist.
-
-    Raises:
-        InvalidInput: An argument is wrong.
-    """
-    budget = positive(budget_units, "budget_units")
-    if isinstance(labels, str | bytes):
-        raise InvalidInput("labels must be a list of texts")
-    asked_category = normal_name(category, "category") if category is not None else None
-    asked_labels = [normal_name(label, "label") for label in labels]
-    filed = yield from ask(
-        read.recall(bound, asked_category, asked_labels, 2 * budget * _BYTES_PER_UNIT + 4096, _MOST_RECALLED)
-    )
-    ranked = [
-        Ranked(item.clue, "impression", item.content, item, float(matches), {"filing": at})
-        for at, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True), 1)
-    ]
-    text, shown, left = render.recall(ranked, filed.labels, budget, bound.count_units)
-    wanted = [name.shown for name in (*([asked_category] if asked_category else []), *asked_labels)]
-    omitted = filed.found - len(shown)
-    units = sum(bound.count_units(render.line(item.impression) + "\n") for item in left if item.impression)
-    return Recall(
-        tuple(shown),
-        text,
-        (Omission("impressions", omitted, units, tuple(item.clue for item in left[:20])),) if omitted else (),
-        filed.labels,
-        near_names(wanted, filed.names),
-        bound.count_units(text) if text else 0,
-    )
-
-
-def near_names(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Up to five existing names close to names that do not exist."""
-    by_loose = {loose(name): name for name in reversed(known)}
-    found: dict[str, None] = {}
-    for name in wanted:
-        short = loose(name)
-        for other in by_loose:
-            if other and short and (other in short or short in other):
-                found[by_loose[other]] = None
-        for other in get_close_matches(short, by_loose, n=_NEAR, cutoff=0.6):
-            found[by_loose[other]] = None
-    return tuple(name for name in found if name not in wanted)[:_NEAR]
 
 
 def positive(value: int, what: str) -> int:

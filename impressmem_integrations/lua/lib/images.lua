@@ -1,39 +1,59 @@
--- The unit of work: records are loaded as images, operations change copies, lib/commit writes the difference.
--- Needs lib/scope and the locals `now` and `settings`.
+-- The unit of work: records are loaded as images, operations change them, lib/plan finds the difference.
+-- Needs lib/scope and lib/settings.
 -- Can fail: WRONGTYPE. Reads only.
-
-local seq, clock = tonumber(meta[3] or 0), tonumber(meta[4] or 0)
-local journal_bytes = tonumber(meta[5] or 0)
-local half_life = tonumber(meta[6] or settings.half_life)
-local salt = meta[7] or settings.salt
-local newest_before = clock   -- no member of any index was touched later than this
+--
+-- A server makes every function anew at each call of a script and pays for each local that it captures: so what is
+-- shared stands in one table a file.
+local work = {
+  seq = tonumber(meta[3] or 0),
+  clock = tonumber(meta[4] or 0),           -- no member of any index was touched later than this
+  newest_before = tonumber(meta[4] or 0),   -- the same when the script began
+  half_life = tonumber(meta[6] or settings.half_life),
+  salt = meta[7] or settings.salt,
+  units = {}, order = {},                   -- clue -> unit; the units as they were loaded
+  spelled = {clue = {}, category = {}, label = {}},   -- folded -> name, for the operations after the first that says it
+  filed = {},                               -- filing -> {categories, labels}
+}
 
 local function fail(code, ...)
   error({code = code, detail = {...}})
 end
 
-local function next_seq()
-  seq = seq + 1
-  return seq
+function work.next_seq()
+  work.seq = work.seq + 1
+  return work.seq
 end
 
 -- Touch times grow strictly within a scope, so ordering by them is ordering by save, whatever the wall clock does.
-local function next_touch()
-  clock = math.max(now, clock + 1)
-  return clock
+function work.next_touch()
+  work.clock = math.max(now, work.clock + 1)
+  return work.clock
 end
 
--- clue -> {clue, old = image or false, new = image or false, live = whether old is whole, why = how it left}.
--- An image holds the stored strings: record, filing, facts, terms, pin (since when), expires.
-local units, order = {}, {}
+-- A unit: clue, old and new (images, or false for no record), live (whether old is whole), why (how it left).
+-- An image holds the stored strings: record, filing, facts, terms, pin (since when), expires. `new` is `old` itself
+-- until an operation replaces it: nothing changes an image that was loaded. An image may hold its facts as read, too.
+-- lib/plan adds the rest.
+local function add_unit(clue, record, filing, facts, terms, pin, expires)
+  local unit = {clue = clue, old = false, new = false, live = false, why = false, facts = false, before = false,
+                moved = false, changed = false, leaves = false, enters = false, adds = false, removes = false,
+                twin = false}
+  if record or filing or facts then
+    unit.old = {record = record, filing = filing, facts = facts, terms = terms, pin = pin, expires = expires}
+    if record and filing and facts then
+      unit.live, unit.new = true, unit.old
+    end
+  end
+  work.units[clue] = unit
+  work.order[#work.order + 1] = unit
+  return unit
+end
 
-local function load_all(clues)
-  local missing = {}
+function work.load_all(clues)
+  local missing, listed = {}, {}
   for _, clue in ipairs(clues) do
-    if not units[clue] then
-      missing[#missing + 1] = clue
-      units[clue] = {clue = clue, old = false, new = false}
-      order[#order + 1] = units[clue]
+    if not work.units[clue] and not listed[clue] then
+      missing[#missing + 1], listed[clue] = clue, true
     end
   end
   if #missing == 0 then return end
@@ -44,66 +64,100 @@ local function load_all(clues)
   local pins = in_chunks('ZMSCORE', prefix .. 'pins', missing)
   local expiries = in_chunks('ZMSCORE', prefix .. 'expiry', missing)
   for i, clue in ipairs(missing) do
-    if records[i] or filings[i] or facts[i] then
-      local unit = units[clue]
-      unit.old = {record = records[i], filing = filings[i], facts = facts[i], terms = terms[i],
-                  pin = pins[i], expires = expiries[i]}
-      if records[i] and filings[i] and facts[i] then
-        unit.live = true
-        unit.new = {record = records[i], filing = filings[i], facts = facts[i], terms = terms[i],
-                    pin = pins[i], expires = expiries[i]}
-      end
-    end
+    add_unit(clue, records[i], filings[i], facts[i], terms[i], pins[i], expiries[i])
   end
 end
 
-local function load(clue)
-  if not units[clue] then load_all({clue}) end
-  return units[clue]
+function work.load(clue)
+  return work.units[clue] or add_unit(clue, call('HGET', prefix .. 'impressions', clue),
+    call('HGET', prefix .. 'filing', clue), call('HGET', prefix .. 'facts', clue), call('HGET', prefix .. 'terms', clue),
+    call('ZSCORE', prefix .. 'pins', clue), call('ZSCORE', prefix .. 'expiry', clue))
 end
 
--- Names as stored; a name that is new in this transaction is remembered for the operations after it.
-local spelled = {}   -- kind UNIT folded -> name
-local function name_of(kind, name)
+-- The facts of an image, read once. Not to be changed; copy_facts is.
+function work.facts_of(image)
+  local counted = image.counted
+  if not counted then
+    counted = read_facts(image.facts)
+    image.counted = counted
+  end
+  return counted
+end
+
+local function copy_facts(f)
+  return {created = f.created, updated = f.updated, touched = f.touched, revision = f.revision, seq = f.seq,
+          uses = f.uses, used = f.used, digest = f.digest, origin = f.origin}
+end
+
+-- Gives an image the facts.
+function work.set_facts(image, facts)
+  image.facts, image.counted = write_facts(facts), facts
+end
+
+-- A copy of the new image for an operation to change, and a copy of its facts. Put the latter back with set_facts.
+function work.edit(unit)
+  local image = unit.new
+  if image == unit.old then
+    image = {record = image.record, filing = image.filing, facts = image.facts, terms = image.terms, pin = image.pin,
+             expires = image.expires}
+    unit.new = image
+  end
+  return image, copy_facts(work.facts_of(image))
+end
+
+-- One more revision; the record's times stay, since nobody said it anew. Returns the image and its facts.
+function work.revise(unit)
+  local image, facts = work.edit(unit)
+  facts.revision = facts.revision + 1
+  work.set_facts(image, facts)
+  return image, facts
+end
+
+-- `why`: 'forget', 'merge', 'evict' or 'expire'.
+function work.drop(unit, why)
+  unit.new, unit.why = false, why
+end
+
+-- The name as stored; one that is new in this transaction is remembered for the operations after it.
+function work.name_of(kind, name)
   local real, folded = resolve(kind, name)
-  local id = kind .. UNIT .. folded
-  if spelled[id] then return spelled[id] end
-  spelled[id] = real
-  return real
+  local spelled = work.spelled[kind]
+  if not spelled[folded] then spelled[folded] = real end
+  return spelled[folded]
 end
 
-local function filing_of(text)
-  local categories, labels = read_filing(text)
-  local kept, taken = {}, {}
-  for i, category in ipairs(categories) do categories[i] = name_of('category', category) end
+-- Categories and labels of a filing. The lists are shared: not to be changed.
+function work.names_in(filing)
+  local names = work.filed[filing]
+  if not names then
+    names = {read_filing(filing)}
+    work.filed[filing] = names
+  end
+  return names[1], names[2]
+end
+
+-- A filing as asked for, with the names as stored.
+function work.filing_of(text)
+  local categories, labels = work.names_in(text)
+  local groups, kept, taken = {}, {}, {}
+  for i, category in ipairs(categories) do groups[i] = work.name_of('category', category) end
   for _, label in ipairs(labels) do
-    label = name_of('label', label)
+    label = work.name_of('label', label)
     if not taken[label] then
       taken[label] = true
       kept[#kept + 1] = label
     end
   end
-  return write_filing(categories, kept)
+  local filing = write_filing(groups, kept)
+  if not work.filed[filing] then work.filed[filing] = {groups, kept} end
+  return filing
 end
 
 -- When a record expires: after its own lifetime (ms), else after the scope's; pinned ones never do.
-local function expiry_for(pin, lifetime)
+function work.expiry_for(pin, lifetime)
   if lifetime == '' then lifetime = settings.ttl end
   if pin or lifetime == '' then return false end
   return whole(now + tonumber(lifetime))
-end
-
--- One more revision; the record's times stay, since nobody said it anew.
-local function bump_revision(unit)
-  local facts = read_facts(unit.new.facts)
-  facts.revision = facts.revision + 1
-  unit.new.facts = write_facts(facts)
-  return facts
-end
-
--- `why`: 'forget', 'merge', 'evict' or 'expire'.
-local function drop(unit, why)
-  unit.new, unit.why = false, why
 end
 
 local function set_of(list)

@@ -1,32 +1,37 @@
 -- The journal of a scope: one entry per transaction with what was there before. Needs lib/images.
 -- Can fail: OOM, when it is the first write.
-local journal_key = prefix .. 'journal'
-local MAX_TRANSACTION_BYTES = 4194304
-local TRIMMED_AT_ONCE = 200
-local AGE_LOOKED_AT_EACH = 32   -- transactions
+local journal = {
+  key = prefix .. 'journal',
+  bytes = tonumber(meta[5] or 0),
+  transaction = settings.transaction,
+}
 
-local transaction = settings.transaction
-local function transaction_id()
-  if transaction == '' then transaction = whole(next_seq()) end
-  return transaction
+function journal.transaction_id()
+  if journal.transaction == '' then journal.transaction = whole(work.next_seq()) end
+  return journal.transaction
 end
 
 local function netstring(text)
-  text = text or ''
-  return #text .. ':' .. text .. ','
+  return text and #text .. ':' .. text .. ',' or '0:,'
 end
 
 -- Fields: transaction, operation, at (ms), clues (UNIT around each), source, reason, undoable (0 or 1),
 -- bytes (what counts towards the limit), before (per clue six netstrings: clue, record, filing, facts, pinned at,
 -- expires at; empty where there was no record).
-local function write_journal(changed, operation)
+function journal.write(changed, operation)
+  local MAX_TRANSACTION_BYTES = 4194304
   local names, images = {''}, {}
   for _, unit in ipairs(changed) do
     if unit.why ~= 'forget' then
-      local old = unit.live and unit.old
-      names[#names + 1] = unit.clue
-      images[#images + 1] = netstring(unit.clue) .. (old and (netstring(old.record) .. netstring(old.filing)
-        .. netstring(old.facts) .. netstring(old.pin) .. netstring(old.expires)) or '0:,0:,0:,0:,0:,')
+      local clue, old = unit.clue, unit.old
+      names[#names + 1] = clue
+      if unit.live then
+        images[#images + 1] = #clue .. ':' .. clue .. ',' .. #old.record .. ':' .. old.record .. ','
+          .. #old.filing .. ':' .. old.filing .. ',' .. #old.facts .. ':' .. old.facts .. ','
+          .. netstring(old.pin) .. netstring(old.expires)
+      else
+        images[#images + 1] = #clue .. ':' .. clue .. ',0:,0:,0:,0:,0:,'
+      end
     end
   end
   names[#names + 1] = ''
@@ -34,31 +39,31 @@ local function write_journal(changed, operation)
   if #before > MAX_TRANSACTION_BYTES then before, undoable = '', '0' end
   local listed = #names > 2 and table.concat(names, UNIT) or ''
   local bytes = #before + #listed + #settings.source + #settings.reason + 100
-  journal_bytes = journal_bytes + bytes
-  call('XADD', journal_key, '*', 'transaction', transaction_id(), 'operation', operation, 'at', whole(now),
+  journal.bytes = journal.bytes + bytes
+  call('XADD', journal.key, '*', 'transaction', journal.transaction_id(), 'operation', operation, 'at', now,
     'clues', listed, 'source', settings.source, 'reason', settings.reason, 'undoable', undoable,
-    'bytes', whole(bytes), 'before', before)
+    'bytes', bytes, 'before', before)
+end
+
+function journal.remove(entry, fields)
+  call('XDEL', journal.key, entry[1])
+  journal.bytes = math.max(0, journal.bytes - tonumber(fields.bytes))
 end
 
 local function fields_of(entry)
-  local fields = {}
-  for i = 1, #entry[2], 2 do fields[entry[2][i]] = entry[2][i + 1] end
+  local flat, fields = entry[2], {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
   return fields
 end
 
-local function remove_entry(entry, fields)
-  call('XDEL', journal_key, entry[1])
-  journal_bytes = math.max(0, journal_bytes - tonumber(fields.bytes))
-end
-
 -- Removes entries that hold before-images of forgotten clues; returns how many.
-local function scrub_journal(clues)
+function journal.scrub(clues)
   local removed = 0
-  for _, entry in ipairs(call('XRANGE', journal_key, '-', '+')) do
+  for _, entry in ipairs(call('XRANGE', journal.key, '-', '+')) do
     local fields = fields_of(entry)
     for _, clue in ipairs(clues) do
       if string.find(fields.clues or '', UNIT .. clue .. UNIT, 1, true) then
-        remove_entry(entry, fields)
+        journal.remove(entry, fields)
         removed = removed + 1
         break
       end
@@ -67,17 +72,18 @@ local function scrub_journal(clues)
   return removed
 end
 
--- Keeps the journal within its bytes (the newest entry always stays), entries and age.
-local function trim_journal(length)
-  local look_at_age = seq % AGE_LOOKED_AT_EACH == 0
-  for _ = 1, TRIMMED_AT_ONCE do
-    local over = length > settings.journal_entries or (journal_bytes > settings.journal_bytes and length > 1)
+-- Keeps the journal within its bytes (the newest entry always stays), entries and age. `length`: entries it has.
+function journal.trim(length)
+  local MOST, AGE_LOOKED_AT_EACH = 200, 32   -- entries, transactions
+  local look_at_age = work.seq % AGE_LOOKED_AT_EACH == 0
+  for _ = 1, MOST do
+    local over = length > settings.journal_entries or (journal.bytes > settings.journal_bytes and length > 1)
     if not over and not look_at_age then return end
-    local oldest = call('XRANGE', journal_key, '-', '+', 'COUNT', 1)[1]
+    local oldest = call('XRANGE', journal.key, '-', '+', 'COUNT', 1)[1]
     if not oldest then return end
     local fields = fields_of(oldest)
     if not over and tonumber(fields.at) >= now - settings.journal_age then return end
-    remove_entry(oldest, fields)
+    journal.remove(oldest, fields)
     length = length - 1
   end
 end

@@ -1,10 +1,10 @@
 -- The operations `merge-names` and `merge-clues`, and `existing`, which refuses names that do not exist.
--- Needs lib/commit.
+-- Needs lib/images and lib/plan.
 -- Can fail: WRONGTYPE, before the first write.
 local function existing(kind, name)
-  local real = name_of(kind, name)
+  local real = work.name_of(kind, name)
   if kind == 'clue' then
-    local unit = load(real)
+    local unit = work.load(real)
     if not unit.new then fail('not-found', kind, real) end
     return real, unit
   end
@@ -15,34 +15,33 @@ end
 operations['merge-names'] = function(a)
   local kind, most = a[1], tonumber(a[3])
   local target = existing(kind, a[2])
-  local sources, members, seen, total = {}, {}, {}, 0
+  local index = prefix .. kind .. ':'
+  local sources, members, seen, left = {}, {}, {}, 0
   for i = 4, #a do
     local source = existing(kind, a[i])
     if source ~= target and not seen[source] then
       seen[source] = true
       sources[#sources + 1] = source
-      total = total + call('ZCARD', prefix .. index_of[kind] .. source)
     end
   end
   if #sources == 0 then fail('same', target) end
   local taken = {}
   for _, source in ipairs(sources) do
-    local room = most - #members
-    if room > 0 then
-      for _, clue in ipairs(call('ZRANGE', prefix .. index_of[kind] .. source, 0, room - 1)) do
-        if not taken[clue] then
-          taken[clue] = true
-          members[#members + 1] = clue
-        end
+    local room, key = most - #members, index .. source
+    left = left + math.max(0, call('ZCARD', key) - room)
+    for _, clue in ipairs(room > 0 and call('ZRANGE', key, 0, room - 1) or {}) do
+      if not taken[clue] then
+        taken[clue] = true
+        members[#members + 1] = clue
       end
     end
   end
-  load_all(members)
+  work.load_all(members)
   local moved, stray, labels_moved, label_seen = {}, {}, 0, {}
   for _, clue in ipairs(members) do
-    local unit = units[clue]
+    local unit = work.units[clue]
     if unit.new then
-      local categories, labels = read_filing(unit.new.filing)
+      local categories, labels = work.names_in(unit.new.filing)
       for _, label in ipairs(labels) do
         if not label_seen[label] then
           label_seen[label] = true
@@ -59,8 +58,8 @@ operations['merge-names'] = function(a)
         end
       end
       if kind == 'category' then categories = kept else labels = kept end
-      unit.new.filing = write_filing(categories, labels)
-      local facts = bump_revision(unit)
+      local image, facts = work.revise(unit)
+      image.filing = write_filing(categories, labels)
       moved[#moved + 1] = {facts.seq, clue}
     elseif not unit.old then
       stray[#stray + 1] = clue
@@ -69,19 +68,17 @@ operations['merge-names'] = function(a)
   if #stray > 0 then
     -- index members without a record: nothing to move, only to clean
     also[#also + 1] = {
-      probe = function() for _, source in ipairs(sources) do dirty[kind][source] = 0 end end,
+      probe = function() for _, source in ipairs(sources) do plan.dirty[kind][source] = 0 end end,
       write = function()
         for _, source in ipairs(sources) do
-          for _, clue in ipairs(stray) do call('ZREM', prefix .. index_of[kind] .. source, clue) end
+          for _, clue in ipairs(stray) do call('ZREM', index .. source, clue) end
         end
       end,
     }
   end
   table.sort(moved, function(x, y) return x[1] < y[1] end)
   for i, pair in ipairs(moved) do moved[i] = pair[2] end
-  return function()
-    return {'merge-names', target, sources, moved, whole(labels_moved), whole(math.max(0, total - #members))}
-  end
+  return {'merge-names', target, sources, moved, whole(labels_moved), whole(left)}
 end
 
 operations['merge-clues'] = function(a)
@@ -98,10 +95,10 @@ operations['merge-clues'] = function(a)
   if #sources == 0 then fail('same', target) end
   local categories, labels = read_filing(unit.new.filing)
   local has_category, has_label = set_of(categories), set_of(labels)
-  local facts = read_facts(unit.new.facts)
+  local image, facts = work.edit(unit)
   for _, source in ipairs(sources) do
-    local other = units[source]
-    local other_categories, other_labels = read_filing(other.new.filing)
+    local other = work.units[source]
+    local other_categories, other_labels = work.names_in(other.new.filing)
     for _, name in ipairs(other_categories) do
       if not has_category[name] then
         has_category[name] = true
@@ -114,16 +111,16 @@ operations['merge-clues'] = function(a)
         labels[#labels + 1] = name
       end
     end
-    if other.new.pin and not unit.new.pin then unit.new.pin = other.new.pin end
-    facts.uses = math.max(facts.uses, read_facts(other.new.facts).uses)
-    facts.used = math.max(facts.used, read_facts(other.new.facts).used)
-    drop(other, 'merge')
+    if other.new.pin and not image.pin then image.pin = other.new.pin end
+    facts.uses = math.max(facts.uses, work.facts_of(other.new).uses)
+    facts.used = math.max(facts.used, work.facts_of(other.new).used)
+    work.drop(other, 'merge')
   end
-  facts.revision, facts.updated, facts.touched = facts.revision + 1, now, next_touch()
+  facts.revision, facts.updated, facts.touched = facts.revision + 1, now, work.next_touch()
   facts.digest, facts.origin = a[3], a[4]
-  unit.new.filing = write_filing(categories, labels)
-  unit.new.record, unit.new.facts = a[2], write_facts(facts)
-  unit.new.terms = a[5] ~= '' and a[5] or false
-  unit.new.expires = expiry_for(unit.new.pin, '')
-  return function() return {'merge-clues', target, sources} end
+  work.set_facts(image, facts)
+  image.record, image.filing = a[2], write_filing(categories, labels)
+  image.terms = a[5] ~= '' and a[5] or false
+  image.expires = work.expiry_for(image.pin, '')
+  return {'merge-clues', target, sources}
 end

@@ -12,19 +12,19 @@ function operations.failed(a)
   local turn, count = string.match(call('HGET', key, a[1]) or '', '^(%S+) (%d+)$')
   local tries = turn == a[2] and tonumber(count) + 1 or 1
   beside('hash', key, function() call('HSET', key, a[1], a[2] .. ' ' .. tries) end)
-  return function() return {'failed', tries} end
+  return {'failed', tries}
 end
 
 -- collect id plan: the plan's text, opaque here.
 function operations.collect(a)
   local key = prefix .. 'plans'
   beside('hash', key, function() call('HSET', key, a[1], a[2]) end)
-  return function() return {'collect', a[1]} end
+  return {'collect', a[1]}
 end
 
 -- settle id: the guard `plan` sees to it that a plan is settled once.
 function operations.settle(a)
   local key = prefix .. 'plans'
   beside('hash', key, function() call('HDEL', key, a[1]) end)
-  return function() return {'settle', a[1]} end
+  return {'settle', a[1]}
 end

@@ -1,25 +1,25 @@
 -- The operation `put` (import). Needs lib/images.
 -- Can fail: WRONGTYPE, before the first write.
 function operations.put(a)
-  local clue = name_of('clue', a[1])
-  local unit = load(clue)
+  local clue = work.name_of('clue', a[1])
+  local unit = work.load(clue)
   local before = unit.new
   local facts = read_facts(a[4])
   local erased = call('ZSCORE', tag_prefix .. 'forgotten',
-    redis.sha1hex(salt .. 'content' .. clue .. UNIT .. facts.digest))
+    redis.sha1hex(work.salt .. 'content' .. clue .. UNIT .. facts.digest))
   local status
   if erased and tonumber(erased) >= facts.updated then
     status = 'forgotten'
-  elseif before and read_facts(before.facts).updated > facts.updated then
+  elseif before and work.facts_of(before).updated > facts.updated then
     status = 'kept'
   else
     if before then
-      facts.seq = read_facts(before.facts).seq
+      facts.seq = work.facts_of(before).seq
     elseif facts.seq == 0 then
-      facts.seq = next_seq()
+      facts.seq = work.next_seq()
     end
-    clock = math.max(clock, facts.touched)
-    local image = {record = a[3], filing = filing_of(a[2]), facts = write_facts(facts),
+    work.clock = math.max(work.clock, facts.touched)
+    local image = {record = a[3], filing = work.filing_of(a[2]), facts = write_facts(facts),
                    pin = a[5] ~= '' and a[5] or false, expires = a[5] == '' and a[6] ~= '' and a[6] or false,
                    terms = a[7] ~= '' and a[7] or false}
     status = not before and 'created' or 'changed'
@@ -27,8 +27,8 @@ function operations.put(a)
         and before.pin == image.pin and before.expires == image.expires then
       status = 'unchanged'
     else
-      unit.new, unit.why = image, nil
+      unit.new, unit.why = image, false
     end
   end
-  return function() return {'put', clue, status} end
+  return {'put', clue, status}
 end

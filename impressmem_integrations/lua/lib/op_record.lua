@@ -1,14 +1,14 @@
--- The operations `pin`, `unpin`, `confirm` and `forget`. Needs lib/op_merge for `existing`.
+-- The operations `pin`, `unpin`, `confirm` and `forget`. Needs lib/op_merge for `existing`, lib/op_remember.
 -- Can fail: WRONGTYPE, before the first write.
 local function set_pin(a, pin)
   local clue, unit = existing('clue', a[1])
   local change = (unit.new.pin and true or false) ~= pin
   if change then
-    unit.new.pin = pin and whole(now) or false
-    unit.new.expires = expiry_for(pin, '')
-    bump_revision(unit)
+    local image = work.revise(unit)
+    image.pin = pin and whole(now) or false
+    image.expires = work.expiry_for(pin, '')
   end
-  return function() return {'pin', clue, change and '1' or '0'} end
+  return {'pin', clue, change and '1' or '0'}
 end
 
 function operations.pin(a) return set_pin(a, true) end
@@ -16,16 +16,17 @@ function operations.unpin(a) return set_pin(a, false) end
 
 function operations.confirm(a)
   local clue, unit = existing('clue', a[1])
-  local facts = read_facts(unit.new.facts)
+  local image, facts = work.edit(unit)
   facts.uses, facts.used = facts.uses + 1, now
-  unit.new.facts = write_facts(facts)
-  return function() return {'confirm', clue, whole(facts.uses)} end
+  work.set_facts(image, facts)
+  return {'confirm', clue, whole(facts.uses)}
 end
 
 function operations.forget(a)
-  local clue = name_of('clue', a[1])
-  local unit = load(clue)
+  local clue = work.name_of('clue', a[1])
+  local unit = work.load(clue)
   local lived = unit.new and '1' or '0'
-  drop(unit, 'forget')
-  return function(_, scrubbed) return {'forget', clue, lived, whole(scrubbed)} end
+  if unit.old and unit.old.facts then forget_turn(read_facts(unit.old.facts).origin) end
+  work.drop(unit, 'forget')
+  return {'forget', clue, lived, '0'}, function(reply, scrubbed) reply[4] = whole(scrubbed) end
 end

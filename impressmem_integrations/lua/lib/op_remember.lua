@@ -1,13 +1,16 @@
 -- The operation `remember`: keeps the messages of a turn as evidence, found by their words. Needs lib/images.
 -- A message of `turns`: position -> time UNIT speaker UNIT turn's id UNIT thread UNIT role UNIT text.
--- `turn-terms`: position -> its terms as written. `turn-places`: digest of a turn's id -> its first and last position.
+-- `turn-terms`: position -> its terms as written. `turn-places`: digest of a turn's id -> its first and last position,
+-- and when it was kept.
 -- Can fail: WRONGTYPE, before the first write.
 
 local function forget_places(first, last)
   for position = first, last do
     local member = whole(position)
     local terms = call('HGET', prefix .. 'turn-terms', member)
-    for term in string.gmatch(terms or '', '\31([^\31]+)\31[^\31]+') do call('ZREM', prefix .. 'turn-term:' .. term, member) end
+    for term in string.gmatch(terms or '', '\31([^\31]+)\31[^\31]+') do
+      call('ZREM', prefix .. 'turn-term:' .. term, member)
+    end
     local value = call('HGET', prefix .. 'turns', member)
     call('HDEL', prefix .. 'turns', member)
     call('HDEL', prefix .. 'turn-terms', member)
@@ -22,15 +25,16 @@ local function trim_turns(most, most_bytes, oldest)
     local first, following = tonumber(state[1] or 1), tonumber(state[2] or 1)
     if first >= following then return end
     local value = call('HGET', prefix .. 'turns', whole(first))
-    local at = value and tonumber(string.match(value, '^(%d+)')) or 0
-    if value and following - first <= most and tonumber(state[3] or 0) <= most_bytes and at >= oldest then return end
     local id = value and string.match(value, '^%d+\31[^\31]*\31([^\31]*)\31')
-    local last = first
-    if id then
-      local place = call('HGET', prefix .. 'turn-places', id)
-      last = place and tonumber(string.match(place, ' (%d+)$')) or first
-      call('HDEL', prefix .. 'turn-places', id)
+    local place = id and call('HGET', prefix .. 'turn-places', id)
+    local last, kept = first, 0
+    if place then
+      local _, to, at = string.match(place, '^(%d+) (%d+) (%d+)$')
+      last, kept = tonumber(to), tonumber(at)
     end
+    local fits = following - first <= most and tonumber(state[3] or 0) <= most_bytes
+    if place and fits and kept >= oldest then return end
+    if place then call('HDEL', prefix .. 'turn-places', id) end
     forget_places(first, last)
     call('HSET', meta_key, 'turn_first', whole(last + 1))
   end
@@ -39,7 +43,7 @@ end
 -- remember id most bytes oldest value terms [value terms ...]; a turn that is kept already is left as it is.
 function operations.remember(a)
   local id, most, bytes, oldest = a[1], tonumber(a[2]), tonumber(a[3]), tonumber(a[4])
-  if call('HEXISTS', prefix .. 'turn-places', id) == 1 then return function() return {'remember', '0'} end end
+  if call('HEXISTS', prefix .. 'turn-places', id) == 1 then return {'remember', '0'} end
   also[#also + 1] = {
     probe = function()
       call('HLEN', prefix .. 'turns')
@@ -61,19 +65,27 @@ function operations.remember(a)
         call('HINCRBY', meta_key, 'turn_bytes', #a[i])
         position = position + 1
       end
-      call('HSET', prefix .. 'turn-places', id, whole(first) .. ' ' .. whole(position - 1))
+      call('HSET', prefix .. 'turn-places', id, whole(first) .. ' ' .. whole(position - 1) .. ' ' .. whole(now))
       call('HSET', meta_key, 'turn_next', whole(position))
       trim_turns(most, bytes, oldest)
     end,
   }
-  return function() return {'remember', '1'} end
+  return {'remember', '1'}
 end
 
--- With an impression its evidence goes.
+-- With an impression the turn it came from goes.
 local function forget_turn(id)
   local place = call('HGET', prefix .. 'turn-places', id)
   if not place then return end
-  local first, last = string.match(place, '^(%d+) (%d+)$')
-  forget_places(tonumber(first), tonumber(last))
-  call('HDEL', prefix .. 'turn-places', id)
+  local first, last = string.match(place, '^(%d+) (%d+)')
+  also[#also + 1] = {
+    probe = function()
+      call('HLEN', prefix .. 'turns')
+      call('HLEN', prefix .. 'turn-terms')
+    end,
+    write = function()
+      forget_places(tonumber(first), tonumber(last))
+      call('HDEL', prefix .. 'turn-places', id)
+    end,
+  }
 end

@@ -1,39 +1,41 @@
--- The operation `save`. Needs lib/images.
+-- The operation `save`. Needs lib/images and lib/plan.
 -- Can fail: WRONGTYPE, before the first write.
+
+-- Adds what is known after the writes: another clue of the same content, and names that look like new ones.
+local function finish_save(reply)
+  local twin, alike = work.units[reply[2]].twin, {}
+  if twin and not (work.units[twin] and not work.units[twin].new) then reply[5] = twin end
+  local function look(kind, name)
+    local other = plan.similar[kind] and plan.similar[kind][name]
+    if other and not (plan.gone[kind] and plan.gone[kind][other]) then alike[#alike + 1] = other end
+  end
+  local categories, labels = work.names_in(reply.filing)
+  look('clue', reply[2])
+  for _, name in ipairs(categories) do look('category', name) end
+  for _, name in ipairs(labels) do look('label', name) end
+  reply[6] = alike
+end
+
 function operations.save(a)
-  local clue = name_of('clue', a[1])
-  local unit = load(clue)
-  local before = unit.new
-  local pin = a[4] == '1'
-  local image = {record = a[3], filing = filing_of(a[2]), terms = a[8] ~= '' and a[8] or false,
-                 expires = expiry_for(pin, a[5])}
-  local status = 'created'
-  local facts
+  local clue = work.name_of('clue', a[1])
+  local unit = work.load(clue)
+  local before, pin, lasting = unit.new, a[4] == '1', false
+  local status, facts = 'created', nil
+  local filing = work.filing_of(a[2])
   if before then
-    image.pin = pin and (before.pin or whole(now)) or false
-    facts = read_facts(before.facts)
-    local same = before.record == image.record and before.filing == image.filing
-      and (before.pin and true or false) == pin
+    local had = work.facts_of(before)
+    local same = before.record == a[3] and before.filing == filing and (before.pin and true or false) == pin
     status = same and 'unchanged' or 'changed'
-    if not same then facts.revision = facts.revision + 1 end
+    lasting = before.pin
+    facts = {created = had.created, revision = had.revision + (same and 0 or 1), seq = had.seq, uses = had.uses,
+             used = had.used, updated = now, touched = work.next_touch(), digest = a[6], origin = a[7]}
   else
-    image.pin = pin and whole(now) or false
-    facts = {created = now, revision = 1, seq = next_seq(), uses = 0, used = 0}
+    facts = {created = now, revision = 1, seq = work.next_seq(), uses = 0, used = 0,
+             updated = now, touched = work.next_touch(), digest = a[6], origin = a[7]}
   end
-  facts.updated, facts.touched, facts.digest, facts.origin = now, next_touch(), a[6], a[7]
-  image.facts = write_facts(facts)
-  unit.new, unit.why = image, nil
-  return function(similar)
-    local alike = {}
-    local categories, labels = read_filing(image.filing)
-    local function look(kind, name)
-      local other = similar[kind .. UNIT .. name]
-      if other then alike[#alike + 1] = other end
-    end
-    look('clue', clue)
-    for _, name in ipairs(categories) do look('category', name) end
-    for _, name in ipairs(labels) do look('label', name) end
-    local twin = unit.twin and not (units[unit.twin] and not units[unit.twin].new) and unit.twin or ''
-    return {'save', clue, status, whole(facts.revision), twin, alike}
-  end
+  unit.why = false
+  unit.new = {record = a[3], filing = filing, facts = write_facts(facts), counted = facts,
+              terms = a[8] ~= '' and a[8] or false, pin = pin and (lasting or whole(now)) or false,
+              expires = work.expiry_for(pin, a[5])}
+  return {'save', clue, status, whole(facts.revision), '', false, filing = filing}, finish_save
 end

@@ -22,5 +22,5 @@ function operations.seen(a)
       call('HDEL', tag_prefix .. 'failures', thread)
     end,
   }
-  return function() return {'seen', whole(count)} end
+  return {'seen', whole(count)}
 end

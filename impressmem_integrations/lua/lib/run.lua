@@ -1,9 +1,7 @@
--- Checks guards, runs the operations of ARGV on copies, then writes all or nothing. Needs lib/commit and operations.
+-- Checks guards, runs the operations of ARGV on images, then writes all or nothing. Needs lib/commit and operations.
 -- Can fail: WRONGTYPE, MOVED, ASK, OOM: before the first write.
-local DUE_AT_ONCE = 64
 local JOURNAL_WORDS = {put = 'import', ['merge-names'] = 'merge', ['merge-clues'] = 'merge', seen = false,
-                       failed = false, collect = false, settle = false}
-
+                       failed = false, collect = false, settle = false, remember = false}
 local guards = {}
 
 function guards.generation(_, value)
@@ -11,7 +9,7 @@ function guards.generation(_, value)
 end
 
 function guards.record(name, value)
-  local clue = name_of('clue', name)
+  local clue = work.name_of('clue', name)
   local found = call('ZSCORE', prefix .. 'changed', clue) or '0'
   if tonumber(found) ~= tonumber(value) then fail('stale', clue) end
 end
@@ -25,30 +23,56 @@ function guards.plan(id)
   if call('HEXISTS', prefix .. 'plans', id) == 0 then fail('not-found', 'plan', id) end
 end
 
-local expired, evicted, results, words = {}, {}, {}, {}
+-- Units whose time is over leave, some at each change. Returns their clues.
+local function expire()
+  local DUE_AT_ONCE = 64
+  local expired = call('ZRANGEBYSCORE', prefix .. 'expiry', '-inf', now, 'LIMIT', 0, DUE_AT_ONCE)
+  if not expired[1] then return expired end
+  work.load_all(expired)
+  local dropped = {}
+  for _, clue in ipairs(expired) do
+    local unit = work.units[clue]
+    if unit.live and not unit.old.pin then
+      work.drop(unit, 'expire')
+      dropped[#dropped + 1] = clue
+    end
+  end
+  return dropped
+end
+
+-- Weakest unpinned impressions leave until the scope fits; never one that this transaction writes. Returns their clues.
+local function make_room()
+  local EVICTED_AT_ONCE = 1000   -- where the limit was lowered, the rest goes at the next changes
+  local count, order = call('HLEN', prefix .. 'impressions'), work.order
+  for _, unit in ipairs(order) do
+    count = count + (unit.new and 1 or 0) - (unit.old and unit.old.record and 1 or 0)
+  end
+  local excess = math.min(count - settings.max_impressions, EVICTED_AT_ONCE)
+  local leaving = {}
+  if excess <= 0 then return leaving end
+  for _, clue in ipairs(call('ZRANGE', prefix .. 'strength', 0, excess + #order - 1)) do
+    if #leaving < excess and not work.units[clue] then leaving[#leaving + 1] = clue end
+  end
+  if #leaving < excess then fail('capacity', whole(settings.max_impressions)) end
+  work.load_all(leaving)
+  for _, clue in ipairs(leaving) do work.drop(work.units[clue], 'evict') end
+  return leaving
+end
+
+local expired, evicted, replies, finishers, words = {}, {}, {}, {}, {}
 
 local function run()
   if meta[2] and meta[2] ~= settings.layout then fail('layout', meta[2]) end
-  local at = 13
+  local at, last, used = 13, #ARGV, {}
   for _ = 1, tonumber(ARGV[12]) do
     guards[ARGV[at]](ARGV[at + 1], ARGV[at + 2])
     at = at + 3
   end
-  local due = call('ZRANGEBYSCORE', prefix .. 'expiry', '-inf', whole(now), 'LIMIT', 0, DUE_AT_ONCE)
-  if #due > 0 then
-    load_all(due)
-    for _, clue in ipairs(due) do
-      local unit = units[clue]
-      if unit.live and not unit.old.pin then
-        drop(unit, 'expire')
-        expired[#expired + 1] = clue
-      end
-    end
-  end
-  local used = {}
-  while at <= #ARGV do
+  expired = expire()
+  while at <= last do
     local name, count = ARGV[at], tonumber(ARGV[at + 1])
-    results[#results + 1] = operations[name]({unpack(ARGV, at + 2, at + 1 + count)})
+    local n = #replies + 1
+    replies[n], finishers[n] = operations[name]({unpack(ARGV, at + 2, at + 1 + count)})
     local word = JOURNAL_WORDS[name]
     if word == nil then word = name end
     if word and not used[word] then
@@ -67,7 +91,8 @@ if not ok then
   if type(failure) == 'table' and failure.code then return {'!', failure.code, unpack(failure.detail)} end
   error(failure)
 end
-local similar, scrubbed, changed = commit(table.concat(words, '+'), also)
-local replies = {}
-for i, result in ipairs(results) do replies[i] = result(similar, scrubbed) end
-return {'ok', changed and transaction_id() or '', whole(now), generation, evicted, expired, replies}
+local scrubbed, changed = commit(table.concat(words, '+'))
+for i, reply in ipairs(replies) do
+  if finishers[i] then finishers[i](reply, scrubbed) end
+end
+return {'ok', changed and journal.transaction_id() or '', whole(now), generation, evicted, expired, replies}

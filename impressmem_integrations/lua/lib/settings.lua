@@ -6,7 +6,8 @@ local settings = {
   journal_bytes = tonumber(ARGV[5]), journal_entries = tonumber(ARGV[6]), journal_age = tonumber(ARGV[7]),
   salt = ARGV[8], source = ARGV[9], reason = ARGV[10], transaction = ARGV[11],
 }
--- name -> function(arguments) that changes images and returns function(similar, scrubbed) for its reply
+-- name -> function(arguments): changes images, returns its reply and, where the reply is only known after the writes,
+-- a function(reply, scrubbed) that completes it
 local operations = {}
 -- writes beside the records: {probe = function, write = function}
 local also = {}

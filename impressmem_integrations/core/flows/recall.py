@@ -1,0 +1,282 @@
+"""The flow behind `recall`: look a question up in one trip, weigh what was found, fill a budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+
+from impressmem_integrations.core import ranking, render
+from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
+from impressmem_integrations.core.commands import read
+from impressmem_integrations.core.commands.records import Facts
+from impressmem_integrations.core.commands.search import Found, Heard, search
+from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.core.flows.recollect import positive
+from impressmem_integrations.core.ranking import CONSTANTS, Filling, Row, Scored
+from impressmem_integrations.core.text import Name, loose, normal_name, tokenise, tokenise_question
+from impressmem_integrations.errors import InvalidInput
+from impressmem_integrations.model import Impression, Omission, Ranked, Recall
+
+_BYTES_PER_UNIT = 3
+_MARGIN_BYTES = 4_096
+_MOST_RECALLED = 1_000
+_NEAR = 5
+_NAMED = 20
+_NEWEST_PAGE = 200
+_WORDS = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What stands behind a ranked row: a record or a message, with its line and the time it is shown under."""
+
+    line: str
+    at: datetime
+    impression: Impression | None = None
+    heard: Heard | None = None
+
+
+def recall(
+    bound: Bound,
+    query: str | None = None,
+    *,
+    category: str | None = None,
+    labels: Sequence[str] = (),
+    budget_units: int = DEFAULT_RECALL_UNITS,
+    fill: bool = False,
+) -> Flow[Recall]:
+    """What memory holds on a question, a category or labels.
+
+    A question is looked up by its words in impressions and in messages kept as evidence. Category and labels narrow it
+    to impressions filed under any of them; without a question those filed under most of them come first, then the
+    newest.
+
+    Args:
+        bound: The scope.
+        query: A question in plain words, in any language.
+        category: A category to look in.
+        labels: Labels to look for; any of them counts, more is better.
+        budget_units: The most units of the text.
+        fill: Use the budget up, with weaker and then the newest items, instead of stopping where evidence stops.
+
+    Returns:
+        Items best first, their text, what was left out, and close names where an asked one does not exist.
+
+    Raises:
+        InvalidInput: An argument is wrong.
+    """
+    budget = positive(budget_units, "budget_units")
+    if isinstance(labels, str | bytes):
+        raise InvalidInput("labels must be a list of texts")
+    if query is not None and not isinstance(query, str):
+        raise InvalidInput("query must be text")
+    within = normal_name(category, "category") if category is not None else None
+    with_labels = [normal_name(label, "label") for label in labels]
+    terms = tokenise_question(query) if query and query.strip() else []
+    if within or with_labels or not terms:
+        return (yield from _filed(bound, query, terms, within, with_labels, budget))
+    found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=True))
+    held, lanes = _lanes(bound, found)
+    if fill:
+        lanes["newest"] = yield from _newest(bound, budget, held)
+    ranked = ranking.fuse(lanes)
+    if not fill:
+        ranked = [scored for scored in ranked if scored.score > 0]
+    filling = _fill(bound, ranked, held, budget, 0.0 if fill else CONSTANTS.floor)
+    return _recall(bound, filling, held, budget, labels=_labels_of(filling, held))
+
+
+def _words(query: str | None) -> list[str]:
+    return list(dict.fromkeys(_WORDS.findall((query or "").casefold())))
+
+
+def _lanes(bound: Bound, found: Found) -> tuple[dict[tuple[str, str], _Held], dict[str, Sequence[Scored]]]:
+    """The found rows as ranked lanes, and what stands behind each."""
+    held: dict[tuple[str, str], _Held] = {}
+    notes = []
+    for score, position, item, facts in found.impressions:
+        held["impression", item.clue] = _Held(render.short_line(item), _said(item), item)
+        row = Row(item.clue, position, facts.created, (), item.content)
+        notes.append(Scored("impression", row, score * _liveliness(bound, facts, found.now)))
+    heard = []
+    for score, message in found.turns:
+        key = f"{message.turn}.{message.position}"
+        held["turn", key] = _Held(render.heard_line(message.speaker, message.text), message.at, heard=message)
+        heard.append(Scored("turn", Row(key, message.position, 0, (), message.text, message.speaker), score))
+    return held, {"notes": notes, "turns": heard}
+
+
+def _said(item: Impression) -> datetime:
+    return item.said_at or item.updated_at
+
+
+def _liveliness(bound: Bound, facts: Facts, now: datetime) -> float:
+    """A bounded factor, 1 to 1.1: a little for being fresh, a little for having been confirmed as used and right."""
+    half_life = bound.limits.half_life_days
+    age_days = max(0.0, now.timestamp() * 1000 - facts.touched) / 86_400_000
+    fresh = 0.5 ** (age_days / half_life) if half_life else 0.0
+    return 1 + CONSTANTS.fresh * fresh + CONSTANTS.used * min(1.0, facts.uses / CONSTANTS.often_used)
+
+
+def _newest(bound: Bound, budget: int, held: dict[tuple[str, str], _Held]) -> Flow[list[Scored]]:
+    """The newest impressions as a lane without a score: what fills a budget when evidence has ended."""
+    page = yield from ask(
+        read.list_records(
+            bound, "clues", None, True, read.Cursor(), _NEWEST_PAGE, budget * _BYTES_PER_UNIT + _MARGIN_BYTES
+        )
+    )
+    lane = []
+    for place, (item, facts) in enumerate(page.items):
+        held.setdefault(("impression", item.clue), _Held(render.short_line(item), _said(item), item))
+        lane.append(Scored("impression", Row(item.clue, -place, facts.created, (), item.content), 0.0))
+    return lane
+
+
+def _fill(
+    bound: Bound, ranked: Sequence[Scored], held: Mapping[tuple[str, str], _Held], budget: int, floor: float
+) -> Filling:
+    room = budget - bound.count_units(render.fenced([], render.SHORT_HEADING)) - 1
+
+    def cost(scored: Scored) -> int:
+        return bound.count_units(held[scored.kind, scored.row.key].line + "\n")
+
+    return ranking.fill(ranked, room, cost, lambda row: tokenise(row.text), floor=floor)
+
+
+def _labels_of(filling: Filling, held: Mapping[tuple[str, str], _Held]) -> tuple[str, ...]:
+    items = (held[scored.kind, scored.row.key].impression for scored in filling.chosen)
+    return tuple(dict.fromkeys(label for item in items if item for label in item.labels))
+
+
+def _recall(
+    bound: Bound,
+    filling: Filling,
+    held: Mapping[tuple[str, str], _Held],
+    budget: int,
+    *,
+    labels: tuple[str, ...] = (),
+    near: tuple[str, ...] = (),
+    more: int = 0,
+) -> Recall:
+    """The result: items in the order they were chosen, their text by date within the budget."""
+    chosen = list(filling.chosen)
+    left = list(filling.left_out)
+
+    def text_of(items: Iterable[Scored]) -> str:
+        shown = [held[scored.kind, scored.row.key] for scored in items]
+        return render.by_date([(one.at, one.line) for one in shown])
+
+    text = text_of(chosen) if chosen else ""
+    while chosen and bound.count_units(text) > budget:  # the dates take a little more
+        left.insert(0, chosen.pop())
+        text = text_of(chosen) if chosen else ""
+    return Recall(
+        tuple(_item(scored, held) for scored in chosen),
+        text,
+        _omissions(bound, left, held, more),
+        labels,
+        near,
+        bound.count_units(text) if text else 0,
+    )
+
+
+def _item(scored: Scored, held: Mapping[tuple[str, str], _Held]) -> Ranked:
+    one = held[scored.kind, scored.row.key]
+    return Ranked(
+        scored.row.key,
+        scored.kind,
+        scored.row.text,
+        one.impression,
+        scored.score,
+        dict(scored.receipt),
+        one.at,
+        scored.row.speaker,
+    )
+
+
+def _omissions(
+    bound: Bound, left: Sequence[Scored], held: Mapping[tuple[str, str], _Held], more: int
+) -> tuple[Omission, ...]:
+    found = []
+    for kind, what in (("impression", "impressions"), ("turn", "turns")):
+        some = [scored for scored in left if scored.kind == kind and scored.score > 0]
+        extra = more if kind == "impression" else 0
+        if some or extra:
+            units = sum(bound.count_units(held[kind, scored.row.key].line + "\n") for scored in some)
+            found.append(Omission(what, len(some) + extra, units, tuple(one.row.key for one in some[:_NAMED])))
+    return tuple(found)
+
+
+def _filed(
+    bound: Bound,
+    query: str | None,
+    terms: Sequence[str],
+    category: Name | None,
+    labels: Sequence[Name],
+    budget: int,
+) -> Flow[Recall]:
+    """By category and labels: those matching most of the names first, then newest; a question re-orders them."""
+    bytes_wanted = 2 * budget * _BYTES_PER_UNIT + _MARGIN_BYTES
+    filed = yield from ask(read.recall(bound, category, labels, bytes_wanted, _MOST_RECALLED))
+    scores: dict[str, float] = {}
+    if terms:
+        found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=False))
+        scores = {item.clue: score for score, _, item, _ in found.impressions}
+    held: dict[tuple[str, str], _Held] = {}
+    ranked = []
+    for place, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True)):
+        held["impression", item.clue] = _Held(render.short_line(item), _said(item), item)
+        row = Row(item.clue, -place, 0, (), item.content)
+        receipt = {"filed": place + 1}
+        ranked.append(Scored("impression", row, matches + scores.get(item.clue, 0.0), receipt))
+    if scores:
+        ranked.sort(key=lambda scored: (-scored.score, -scored.row.position))
+    wanted = [name.shown for name in (*([category] if category else []), *labels)]
+    filling = _in_order(bound, ranked, held, budget)
+    more = filed.found - len(filed.items)
+    near = near_names(wanted, filed.names)
+    return _recall(bound, filling, held, budget, labels=filed.labels, near=near, more=more)
+
+
+def _in_order(bound: Bound, ranked: Sequence[Scored], held: Mapping[tuple[str, str], _Held], budget: int) -> Filling:
+    """Fill a budget in rank order; one that does not fit is passed over. If not even one fits, it is cut."""
+    left = budget - bound.count_units(render.fenced([], render.SHORT_HEADING)) - 1
+    chosen, over = [], []
+    for scored in ranked:
+        cost = bound.count_units(held[scored.kind, scored.row.key].line + "\n")
+        if cost <= left:
+            left -= cost
+            chosen.append(scored)
+        else:
+            over.append(scored)
+    return Filling(tuple(chosen), tuple(over), 0)
+
+
+def near_names(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Up to five existing names close to names that do not exist."""
+    by_loose = {loose(name): name for name in reversed(known)}
+    found: dict[str, None] = {}
+    for name in wanted:
+        short = loose(name)
+        for other in by_loose:
+            if other and short and (other in short or short in other):
+                found[by_loose[other]] = None
+        for other in get_close_matches(short, by_loose, n=_NEAR, cutoff=0.6):
+            found[by_loose[other]] = None
+    return tuple(name for name in found if name not in wanted)[:_NEAR]
+
+
+def relevant(bound: Bound, query: str, budget_units: int, shown: Iterable[str]) -> Flow[str]:
+    """Lines for the current question that a context does not show already; "" where there are none."""
+    found = yield from recall(bound, query, budget_units=budget_units)
+    known = set(shown)
+    fresh = [item for item in found.items if not (item.kind == "impression" and item.clue in known)]
+    if not fresh:
+        return ""
+    if len(fresh) == len(found.items):
+        return found.text
+    kept = {render.short_line(item.impression) for item in found.items if item.impression and item.clue in known}
+    return render.without_lines(found.text, kept)
