@@ -232,11 +232,6 @@ class ImpressionStore:
         """The bounds in force."""
         return self._bound.limits
 
-    @property
-    def cold(self) -> bool:
-        """Whether the next call starts the embedded server first, which takes longer than a call."""
-        return self._connection.cold
-
     def __repr__(self) -> str:
         return f"<ImpressionStore bot={self.scope.bot!r} user={self.scope.user!r} at {self._connection.shown}>"
 

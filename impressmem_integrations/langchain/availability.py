@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
-from impressmem_integrations.connect.connection import executor
+from impressmem_integrations.connect.connection import Connection, executor
 from impressmem_integrations.errors import StoreTimeout, StoreUnavailable
 from impressmem_integrations.store import ImpressionStore
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Availability:
-    """Whether one store answers; shared by everything that was given that store (see `availability_of`)."""
+    """Whether one server answers; shared by all that reach it by the same connection (see `availability_of`)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -97,16 +97,17 @@ class Availability:
         raise late
 
 
-_known: weakref.WeakKeyDictionary[ImpressionStore, Availability] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Connection, Availability] = weakref.WeakKeyDictionary()
 _known_lock = threading.Lock()
 
 
 def availability_of(store: ImpressionStore) -> Availability:
-    """The one of this store object."""
+    """The one of a store and all its views."""
     with _known_lock:
-        return _known.setdefault(store, Availability())
+        return _known.setdefault(store._connection, Availability())
 
 
 def limit_for(store: ImpressionStore, limit_seconds: float) -> float:
     """The time limit of the next read: longer where it has to start the embedded server."""
-    return max(limit_seconds, _COLD_SECONDS) if store.cold else limit_seconds
+    cold = store._connection.cold  # whether a server is up is nobody's business but ours
+    return max(limit_seconds, _COLD_SECONDS) if cold else limit_seconds
