@@ -66,6 +66,8 @@ class Availability:
             await asyncio.wait([waiting], timeout=seconds)
         finally:
             waiting.cancel()  # or it would report to a loop that may be closed by then
+        if not waiting.cancelled():
+            waiting.exception()  # it is raised below, from the future itself
         return self._answer(future)
 
     def _start(self, call: Callable[[], T], limit_seconds: float) -> tuple[Future[T], float]:
@@ -89,11 +91,11 @@ class Availability:
     def _answer(self, future: Future[T]) -> T:
         if future.done() and not future.cancelled():
             return future.result()
-        with self._lock:
-            if not future.cancel():
-                self._try = future  # still under way: its answer will end the outage
         late = StoreTimeout("memory did not answer within the time limit")
-        self.saw(late)
+        if not future.cancel():  # it was sent, and did not merely wait for a thread
+            with self._lock:
+                self._try = future  # its answer, however late, will end the outage
+            self.saw(late)
         raise late
 
 

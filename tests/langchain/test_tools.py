@@ -223,6 +223,11 @@ def test_a_list_written_as_text_is_understood(store, tools):
     assert "TEA" in tools[1].invoke({"labels": '["Drink"]'}, ALICE)
 
 
+def test_what_strict_mode_forces_a_model_to_fill_in_counts_as_not_given(store, tools):
+    remember(store, "alice", "TEA", "Drinks tea.")
+    assert "TEA" in tools[1].invoke({"query": "", "category": "", "labels": []}, ALICE)
+
+
 def test_missing_arguments_are_one_line_for_the_model(tools):
     result = tools[0].invoke(sent("save_impressions", {}), ALICE)
     assert (result.status, result.content) == ("error", "impressions: Field required")
