@@ -59,7 +59,7 @@ class Constants:
     feedback_terms: int = 10
     feedback_weight: float = 0.2
     floor: float = 0.1
-    cap: int = 2000
+    cap: int = 500
     fresh: float = 0.05
     used: float = 0.05
     often_used: int = 10

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
+from functools import lru_cache
 
 from impressmem_integrations.core import ranking, render
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
@@ -143,7 +144,13 @@ def _fill(
     def cost(scored: Scored) -> int:
         return bound.count_units(held[scored.kind, scored.row.key].line + "\n")
 
-    return ranking.fill(ranked, room, cost, lambda row: tokenise(row.text), floor=floor)
+    return ranking.fill(ranked, room, cost, lambda row: _terms_of(row.text), floor=floor)
+
+
+@lru_cache(maxsize=4_096)
+def _terms_of(text: str) -> frozenset[str]:
+    """The terms of a text; the notes that answer questions come up again and again."""
+    return frozenset(tokenise(text))
 
 
 def _labels_of(filling: Filling, held: Mapping[tuple[str, str], _Held]) -> tuple[str, ...]:
