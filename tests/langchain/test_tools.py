@@ -240,7 +240,7 @@ def test_missing_arguments_are_one_line_for_the_model(tools):
 def test_a_merge_that_cannot_be_is_told_in_words(tools):
     result = tools[2].invoke(sent("organize_impressions", MERGE), ALICE)
     assert result.status == "success"
-    assert "Nothing was merged" in result.content
+    assert "Nothing was done" in result.content
     assert not result.artifact["ok"]
 
 
