@@ -284,3 +284,22 @@ def test_bodies_of_structured_output_by_the_provider(store, memory, loopback, op
         assert items["additionalProperties"] is False
         assert set(items["required"]) == set(items["properties"])
     assert store.scoped(user="alice").get("CITY")
+
+
+def test_bodies_after_an_abandoned_review(store, memory, loopback, openai_model):
+    """The call that nobody decided on stays in the history; maintenance never sees it as a call."""
+    loopback.replies += [save(impression("TEA", "Drinks oolong.")), "fine"]
+    kept = memory()
+    agent = create_agent(openai_model(), middleware=[reviewed(), kept], checkpointer=InMemorySaver())
+    agent.invoke(said("I drink oolong"), THREAD)
+    agent.invoke(said("Never mind, I drink coffee"), THREAD)
+    assert kept.flush() == []
+    _, asked, upkeep = loopback.bodies
+    assert is_upkeep(upkeep)
+    assert not is_upkeep(asked)
+    for name, check in CHECKERS.items():
+        assert check(upkeep["messages"], upkeep.get("tools")) == [], name
+    quoted = upkeep["messages"][-1]["content"]
+    assert "I drink oolong" in quoted
+    assert "I drink coffee" in quoted
+    assert store.scoped(user="alice").get("TEA") is None
