@@ -11,24 +11,26 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from importlib import import_module
 from time import perf_counter
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
 
+from impressmem_integrations import transfer
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
-from impressmem_integrations.core.flows import change, contexts, recollect
+from impressmem_integrations.core.flows import change, contexts, keep, recollect
 from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.maintenance import decide, evidence
-from impressmem_integrations.maintenance.answers import awaited_answers, blocking_answers, review_kind
-from impressmem_integrations.maintenance.asking import Mode
-from impressmem_integrations.maintenance.flow import maintain
-from impressmem_integrations.maintenance.settings import Settings
-from impressmem_integrations.model import Report
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
+
+if TYPE_CHECKING:
+    from impressmem_integrations.maintenance import decide, evidence
+    from impressmem_integrations.maintenance.asking import Mode
+    from impressmem_integrations.maintenance.settings import Settings
+    from impressmem_integrations.model import Report
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -122,6 +124,22 @@ def listed(
 
     made: Callable[Concatenate[ImpressionStore, P], Listing[T]] = _public(method, pages, _of_pages, prefix)
     return made
+
+
+class _Later:
+    """An operation whose flow is loaded when it is first asked for: most programs never maintain at start-up."""
+
+    def __init__(self, kind: Callable[..., Any], module: str, flow: str) -> None:
+        self._kind, self._module, self._flow = kind, module, flow
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        module = import_module(f"impressmem_integrations.maintenance.{self._module}")
+        method = self._kind(getattr(module, self._flow))
+        setattr(self._owner, self._name, method)
+        return getattr(owner if instance is None else instance, self._name)
 
 
 class ImpressionStore:
@@ -279,14 +297,20 @@ class ImpressionStore:
     aforget = awaited(change.forget)
     forget_everything = blocking(change.forget_everything)
     aforget_everything = awaited(change.forget_everything)
-    remember_turns = blocking(evidence.remember_turns)
-    aremember_turns = awaited(evidence.remember_turns)
     history = blocking(recollect.history)
     ahistory = awaited(recollect.history)
     journal = blocking(recollect.journal)
     ajournal = awaited(recollect.journal)
     stats = blocking(recollect.stats)
     astats = awaited(recollect.stats)
+    check = blocking(keep.check)
+    acheck = awaited(keep.check)
+    repair = blocking(keep.repair)
+    arepair = awaited(keep.repair)
+    export_jsonl = transfer.export_jsonl
+    aexport_jsonl = transfer.aexport_jsonl
+    import_jsonl = transfer.import_jsonl
+    aimport_jsonl = transfer.aimport_jsonl
     impressions = listed(recollect.impressions)
     aimpressions = listed(recollect.impressions, "a")
     categories = listed(recollect.categories)
@@ -329,6 +353,9 @@ class ImpressionStore:
             ConfigurationError: The model or the review cannot be used as one.
             InvalidInput: A message cannot be read.
         """
+        from impressmem_integrations.maintenance.answers import blocking_answers, review_kind
+        from impressmem_integrations.maintenance.flow import maintain
+
         answer = blocking_answers(model, review, self._connection.send)
         started = perf_counter()
         flow = maintain(
@@ -356,6 +383,9 @@ class ImpressionStore:
         settings: Settings | None = None,
     ) -> Report:
         """The awaitable twin of `maintain`; model and review may be async callables."""
+        from impressmem_integrations.maintenance.answers import awaited_answers, review_kind
+        from impressmem_integrations.maintenance.flow import maintain
+
         answer = awaited_answers(model, review, self._connection.asend)
         started = perf_counter()
         flow = maintain(
@@ -370,12 +400,24 @@ class ImpressionStore:
         )
         return replace(await adrive(flow, answer), seconds=perf_counter() - started)
 
-    plans = blocking(decide.plans)
-    aplans = awaited(decide.plans)
-    apply = blocking(decide.apply)
-    aapply = awaited(decide.apply)
-    reject = blocking(decide.reject)
-    areject = awaited(decide.reject)
+    if TYPE_CHECKING:
+        plans = blocking(decide.plans)
+        aplans = awaited(decide.plans)
+        apply = blocking(decide.apply)
+        aapply = awaited(decide.apply)
+        reject = blocking(decide.reject)
+        areject = awaited(decide.reject)
+        remember_turns = blocking(evidence.remember_turns)
+        aremember_turns = awaited(evidence.remember_turns)
+    else:
+        plans = _Later(blocking, "decide", "plans")
+        aplans = _Later(awaited, "decide", "plans")
+        apply = _Later(blocking, "decide", "apply")
+        aapply = _Later(awaited, "decide", "apply")
+        reject = _Later(blocking, "decide", "reject")
+        areject = _Later(awaited, "decide", "reject")
+        remember_turns = _Later(blocking, "evidence", "remember_turns")
+        aremember_turns = _Later(awaited, "evidence", "remember_turns")
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""

@@ -23,7 +23,7 @@ T = TypeVar("T")
 DEFAULT_LIMIT_SECONDS = 1.0
 _COLD_SECONDS = 15.0
 """The embedded server starts or fails within this; there is no network to wait for."""
-_INSTANT_SECONDS = 0.05
+_INSTANT_SECONDS = 0.1
 
 _log = logging.getLogger(__name__)
 

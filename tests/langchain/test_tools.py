@@ -24,6 +24,7 @@ from impressmem_integrations.langchain.tools import (
 from impressmem_integrations.tools.definitions import TOOLS
 from tests.langchain.chat import ScriptedChat, note, saving, use
 from tests.langchain.conftest import remember
+from tests.polling import wait_until
 from tests.request_rules import gemini
 from tests.servers import RunningServer, valkey_binary
 
@@ -256,7 +257,7 @@ async def test_rd_12_a_store_that_is_away_is_an_error_for_the_model_and_comes_ba
             result = await tools[1].ainvoke(sent("recall_impressions", {}), ALICE)
             assert result.status == "error"
         server.start()
-        assert tools[0].invoke(saved, ALICE).status == "success"
+        wait_until(lambda: tools[0].invoke(saved, ALICE).status == "success", "a tool reaches the server again")
 
 
 async def test_an_agent_goes_on_without_its_memory_tools():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import NamedTuple
 
 from impressmem_integrations.core import ranking, render
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
@@ -30,8 +30,7 @@ _NEWEST_PAGE = 200
 _WORDS = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(NamedTuple):
     """What stands behind a ranked row: a record or a message, with its line and the time it is shown under."""
 
     line: str
