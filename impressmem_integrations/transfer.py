@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -36,18 +36,18 @@ def export_jsonl(self: Answering, path: str | os.PathLike[str]) -> int:
         StoreError: The server failed; likewise.
     """
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:50]}.", suffix=".part")
+    temporary = target.with_name(f".{target.name[:50]}.{secrets.token_hex(4)}.part")
     try:
-        with open(handle, "wb") as out:  # noqa: PTH123 - a descriptor, not a path
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
             out.write(lines.header(self._bound.scope, 0))
             count = drive(export_lines(self._bound, out.write), self._answer)
             out.seek(0)
             out.write(lines.header(self._bound.scope, count))
             out.flush()
             os.fsync(out.fileno())
-        Path(temporary).replace(target)
+        temporary.replace(target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     return count
 

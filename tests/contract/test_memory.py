@@ -66,17 +66,16 @@ async def test_history_and_journal_hold_what_was_before(memory):
     assert len(await memory.journal()) == 2
 
 
-@pytest.mark.parametrize("case", NAMES)
-async def test_mq10_hostile_names_come_back_unchanged(memory, case):
-    name = NAMES[case]
-    await keep(memory, clue=name, category=name, labels=[name, "other"])
-    item = await memory.get(name)
-    assert (item.clue, item.category, item.labels) == (name, name, (name, "other"))
-    assert [found.clue for found in (await memory.recall(category=name)).items] == [name]
-    assert [found.clue for found in (await memory.recall(labels=[name])).items] == [name]
-    assert set(await memory.list("labels")) == {name, "other"}
-    assert (await memory.merge_labels([name], "other")).moved == (name,)
-    assert (await memory.forget(name)).clues == 1
+async def test_mq10_hostile_names_come_back_unchanged(memory):
+    for name in NAMES.values():
+        await keep(memory, clue=name, category=name, labels=[name, "other"])
+        item = await memory.get(name)
+        assert (item.clue, item.category, item.labels) == (name, name, (name, "other"))
+        assert [found.clue for found in (await memory.recall(category=name)).items] == [name]
+        assert [found.clue for found in (await memory.recall(labels=[name])).items] == [name]
+        assert set(await memory.list("labels")) == {name, "other"}
+        assert (await memory.merge_labels([name], "other")).moved == (name,)
+        assert (await memory.forget(name)).clues == 1
 
 
 @pytest.mark.parametrize("case", SPELLINGS)

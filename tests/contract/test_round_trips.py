@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from impressmem_integrations import ImpressionStore, Limits
-from impressmem_integrations.core.scripts import SCRIPTS
+from impressmem_integrations.core.scripts import script
+from tests.architecture.tree import LUA
 from tests.servers import RunningServer
 
 ITEMS = [{"clue": f"c{n}", "content": f"note {n}", "category": "A", "labels": ["x", f"l{n % 9}"]} for n in range(1_000)]
@@ -42,8 +43,8 @@ def store(server, client):
     made.save("other", "x", category="B", labels=["l0"])
     made.save("last", "x", category="B", labels=["l0"])
     made.context()  # a snapshot is kept once, at the first context
-    for script in SCRIPTS.values():
-        server.admin.script_load(script.source)
+    for path in LUA.glob("*.lua"):
+        server.admin.script_load(script(path.stem).source)
     server.admin.config_resetstat()
     return made
 
