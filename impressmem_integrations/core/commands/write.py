@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from impressmem_integrations.core import keys
@@ -31,7 +32,7 @@ from impressmem_integrations.errors import (
     StalePlan,
     StoreError,
 )
-from impressmem_integrations.settings import LAYOUT_VERSION, Scope
+from impressmem_integrations.settings import LAYOUT_VERSION, Limits, Scope
 
 if TYPE_CHECKING:
     from impressmem_integrations.model import Impression, Turn, Usage
@@ -85,9 +86,19 @@ def transact(
     transaction: str = "",
 ) -> Command[Transaction]:
     """Build a transaction. Its parser raises CapacityError, NotFound, InvalidInput or StalePlan: nothing is written."""
-    limits = bound.limits
+    args: list[Wire] = [*_settings(bound.limits), bound.salt, source or "", reason, transaction, len(guards)]
+    for guard in guards:
+        args += (guard.kind, guard.subject, guard.value)
+    for operation in operations:
+        args += (operation.name, len(operation.args), *operation.args)
+    script = "save" if all(operation.name == "save" for operation in operations) else "transact"
+    return Command(script, (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
+
+
+@lru_cache(maxsize=64)
+def _settings(limits: Limits) -> tuple[Wire, ...]:
     half_life = _NO_DECAY_MS if limits.half_life_days is None else round(limits.half_life_days * 86_400_000)
-    args: list[Wire] = [
+    return (
         LAYOUT_VERSION,
         limits.max_impressions,
         half_life,
@@ -95,18 +106,7 @@ def transact(
         limits.max_journal_bytes,
         limits.max_journal_entries,
         round(limits.max_journal_days * 86_400_000),
-        bound.salt,
-        source or "",
-        reason,
-        transaction,
-        len(guards),
-    ]
-    for guard in guards:
-        args += (guard.kind, guard.subject, guard.value)
-    for operation in operations:
-        args += (operation.name, len(operation.args), *operation.args)
-    script = "save" if all(operation.name == "save" for operation in operations) else "transact"
-    return Command(script, (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
+    )
 
 
 def _parse_transaction(reply: Sequence[Raw]) -> Transaction:
