@@ -43,6 +43,11 @@ class Connection:
         """The blocking client, opened if it is not open in this process."""
         raise NotImplementedError
 
+    @property
+    def cold(self) -> bool:
+        """Whether the next command starts a server of our own first, which takes longer than a command."""
+        return False
+
     def exchange_over(self, client: Any) -> Exchange:
         """How commands go over that client: as the client does it, with whatever its owner has set up."""
         return through(client)
@@ -145,6 +150,10 @@ class _OwnEmbedded(_OverPool):
             if self._client is None:
                 self._client = self._socket_client(self._server.socket_path)
             return self._client
+
+    @property
+    def cold(self) -> bool:
+        return self._server is None or not self._server.alive_here
 
     def _socket_client(self, path: str) -> Any:
         return _pool_from(lambda pool: pool(connection_class=redis.UnixDomainSocketConnection, path=path, **_OPTIONS))

@@ -23,7 +23,15 @@ from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
 from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD, keep_operations
-from impressmem_integrations.maintenance.plan import Wish, named_clues, plan_id, steps_of, to_json, wishes
+from impressmem_integrations.maintenance.plan import (
+    Wish,
+    named_clues,
+    plan_id,
+    steps_of,
+    to_json,
+    wishes,
+    without_twins,
+)
 from impressmem_integrations.maintenance.request import fitted, user_texts
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn, Usage
@@ -31,6 +39,7 @@ from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
 
 _STALE_TRIES = 3
 _MOST_WAITING = 100
+_TWINS = "everything it asked to keep is remembered already, under another clue"
 
 Review = Literal["collect", "ask"] | None
 """What happens to a plan: applied at once (None), shown to a reviewer (`ask`), or kept for later (`collect`)."""
@@ -223,7 +232,8 @@ def _distil(
     noted: Sequence[write.Operation],
 ) -> Flow[Report]:
     bound, settings = job.bound, job.settings
-    memory, shown = yield from shown_memory(bound, settings.memory_budget_units)
+    memory, records = yield from shown_memory(bound, settings.memory_budget_units)
+    shown = {normal_name(item.clue, "clue").key: item.seq for item in records}
     messages = prompt.request(settings.instructions, memory, texts)
     asked = yield from ask_model(bound, messages, job.mode, settings, seen.now)
     answer, usage = asked.answer, asked.usage
@@ -235,6 +245,8 @@ def _distil(
     if not found and refused:
         reason = "no call can be carried out"
         return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text)
+    found, twins = without_twins(found, records)
+    refused += twins
     now = yield from _records(bound, found)
     stale = [clue for key, clue in _keys(found) if shown.get(key, 0) and shown[key] != _seq(now.get(key))]
     if stale:
@@ -246,7 +258,7 @@ def _distil(
     except StalePlan as changed:
         raise _AskedInVain(changed, usage) from changed
     if report.status == "nothing_to_store":
-        report = replace(report, reason=report.reason or _why_nothing(answer), text=answer.text)
+        report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
     turns = _ids(group) if report.status != "rejected" else ()
     return replace(
         report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=(*asked.notes, *warnings)

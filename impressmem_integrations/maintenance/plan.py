@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 
@@ -75,6 +75,41 @@ def named_clues(asked: Sequence[Wish]) -> list[str]:
 
 def _merged_clues(merge: OrganizeArguments) -> list[str]:
     return [*merge.from_items, merge.to_item] if merge.level == "clue" else []
+
+
+def without_twins(asked: Sequence[Wish], remembered: Iterable[Impression]) -> tuple[list[Wish], list[Refusal]]:
+    """The wishes but those that would store a note a second time under a new clue, and these refused.
+
+    So a fact that the agent saved by tool during a turn is not saved again by that turn's maintenance. A twin is let
+    through where the same answer merges the other clue away: that is a renaming.
+
+    Args:
+        asked: What the model asks for.
+        remembered: The records that the model was shown.
+    """
+    there = list(remembered)
+    clues = {_said(item.content): item.clue for item in there}
+    known = {_clue_key(item.clue) for item in there}
+    merged = {key for wish in asked if not isinstance(wish, SaveItem) for key in map(_clue_key, _merged_clues(wish))}
+    kept: list[Wish] = []
+    refused: list[Refusal] = []
+    for wish in asked:
+        if isinstance(wish, SaveItem) and _clue_key(wish.clue) not in known:
+            twin = clues.setdefault(_said(wish.content), wish.clue)
+            if _clue_key(twin) != _clue_key(wish.clue) and _clue_key(twin) not in merged:
+                refused.append(Refusal(wish.clue, f"the same note stands under {twin!r} already"))
+                continue
+        kept.append(wish)
+    return kept, refused
+
+
+def _clue_key(clue: str) -> str:
+    return normal_name(clue, "clue").key
+
+
+def _said(content: str) -> str:
+    """A note without what does not change its meaning: case, blanks and the full stop at its end."""
+    return " ".join(content.casefold().split()).rstrip(".。!")
 
 
 def steps_of(asked: Sequence[Wish], now: Mapping[str, Impression]) -> list[PlanStep]:

@@ -21,13 +21,7 @@ ROOT_NAMES = {
     "slice_new_turn_messages",
 }
 ADAPTER_NAMES = {
-    "langchain": {
-        "ImpressionBaseStore",
-        "ImpressionMemory",
-        "ImpressionMiddleware",
-        "impression_tools",
-        "maintenance_chain",
-    },
+    "langchain": {"ImpressionMiddleware", "impression_tools"},
     "llama_index": {"ImpressionMemory", "ImpressionMemoryBlock", "ImpressionToolSpec"},
     "openai": {"OpenAIChat"},
 }
