@@ -37,6 +37,7 @@ class TurnLog:
         heard: The newest of those it has noted.
         before: The assistant's last answer before all of these, or None.
         begun: Whether a user has spoken here.
+        fronted: How many of `heard` stood in front of the last window.
         lost: How many turns had to be dropped because too many waited.
     """
 
@@ -46,6 +47,7 @@ class TurnLog:
     heard: deque[_Turn] = field(default_factory=lambda: deque(maxlen=_MOST_HEARD))
     before: Message | None = None
     begun: bool = False
+    fronted: int = 0
     lost: int = 0
 
     def add(self, messages: Iterable[Any], at: datetime, learns: bool) -> bool:
@@ -66,19 +68,15 @@ class TurnLog:
         for message in canonical_history(messages):
             if message["role"] == "system":
                 continue
-            if message["role"] == "user" and not self._asked:
-                self.open, self.learns, self.begun = [], learns, True
-            if not self._asked and message["role"] != "user":
-                continue  # an answer to nobody: a greeting, or a second answer
+            if not self.open:
+                if message["role"] != "user":
+                    continue  # an answer to nobody: a greeting, or a second answer
+                self.learns, self.begun = learns, True
             said: Any = {**message, "timestamp": at.isoformat()}
             self.open.append(said)
-            if message["role"] == "assistant" and "tool_calls" not in message:
+            if _answers(message):
                 ended |= self._end()
         return ended
-
-    @property
-    def _asked(self) -> bool:
-        return bool(self.open)
 
     def _end(self) -> bool:
         turn = _Turn(self.open, turn_digest(self.open))
@@ -97,45 +95,60 @@ class TurnLog:
         Raises:
             InvalidInput: A message cannot be read.
         """
-        spoken = [message for message in canonical_history(history) if message["role"] != "system"]
-        answers = [place for place, message in enumerate(spoken) if _answers(message)]
-        end = answers[-1] + 1 if answers else 0
-        if not self._knows(spoken[:end]):
+        finished, rest = _split(history)
+        if not self._knows(finished):
             self.heard.clear()
-            self.before = spoken[end - 1] if end else None
+            self.fronted = 0
+            self.before = finished[-1] if finished else None
         self.open = []
-        self.add(spoken[end:], at, learns)
+        self.add(rest, at, learns)
 
     def _knows(self, finished: Sequence[Message]) -> bool:
         """Whether a history ends with the turn that ended last here."""
         newest = [*self.heard, *self.waiting][-1:]
         return bool(newest) and turn_digest(finished[-len(newest[0].messages) :]) == newest[0].digest
 
-    def adopt(self, history: Iterable[Any], at: datetime) -> None:
-        """Open the turn that a stored history leaves open, where this log has not seen its beginning."""
-        spoken = [message for message in canonical_history(history) if message["role"] != "system"]
-        ends = [place for place, message in enumerate(spoken) if _answers(message)]
-        self.add(spoken[ends[-1] + 1 if ends else 0 :], at, learns=True)
+    def adopt(self, history: Iterable[Any], at: datetime, learns: bool) -> None:
+        """Open the turn that a stored history leaves open, where this log has not seen its beginning.
+
+        Raises:
+            InvalidInput: A message cannot be read.
+        """
+        _, rest = _split(history)
+        self.add(rest, at, learns)
 
     def window(self, seen: Sequence[str]) -> list[Message]:
         """The messages to distil, given the digests of the turns that the store has noted for the thread.
 
         Turns that ended before go along where the thread ends with them: so a turn that repeats an older one word for
         word is not taken for a replay of it. Where someone else spoke in between they stay away.
+
+        Returns:
+            The messages, oldest first; [] where nothing waits.
         """
+        if not self.waiting:
+            return []
         known = list(self.heard)
         while known and [turn.digest for turn in known] != list(seen[-len(known) :]):
             known.pop(0)
+        self.fronted = len(known)
         front = [self.before] if self.before is not None and not known else []
         return [*front, *(message for turn in (*known, *self.waiting) for message in turn.messages)]
 
     def note(self, seen: Sequence[str], trimmed: bool) -> None:
-        """Let go of the turns that the store has noted by now."""
-        if not self.waiting:
-            return
-        old = align(seen, [turn.digest for turn in self.waiting], trimmed=trimmed)
-        for _ in range(old):
+        """Let go of the turns of the last window that the store has noted by now."""
+        front = [turn.digest for turn in self.heard][len(self.heard) - self.fronted :]
+        old = align(seen, [*front, *(turn.digest for turn in self.waiting)], trimmed=trimmed) - self.fronted
+        for _ in range(max(0, old)):
             self.heard.append(self.waiting.popleft())
+
+
+def _split(history: Iterable[Any]) -> tuple[list[Message], list[Message]]:
+    """What a history finished and what it leaves open, in canonical form."""
+    spoken = [message for message in canonical_history(history) if message["role"] != "system"]
+    answers = [place for place, message in enumerate(spoken) if _answers(message)]
+    end = answers[-1] + 1 if answers else 0
+    return spoken[:end], spoken[end:]
 
 
 def _answers(message: Message) -> bool:

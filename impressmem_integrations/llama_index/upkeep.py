@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import logging
 import os
@@ -122,6 +121,8 @@ class Upkeep:
         _in_job.set(True)  # a job has a context of its own
         try:
             messages = window(_digests(_seen(memory, thread)))
+            if not messages:  # an earlier job took them along
+                return Report("already_done", reason="nothing waits")
             report = memory.maintain(
                 messages, self._attachment.model(), thread_id=thread, flush=flush, settings=self.settings
             )
@@ -130,12 +131,13 @@ class Upkeep:
             raise RetryLater from error
         if report.status == "store_unavailable":
             raise RetryLater from StoreUnavailable(report.reason)
-        self._tell(report, memory.scope.user, thread)
+        self.tell(report, memory.scope.user, thread)
         if report.status == "model_failed":
             raise ModelError(report.reason)
         return report
 
-    def _tell(self, report: Report, user: str | None, thread: str) -> None:
+    def tell(self, report: Report, user: str | None, thread: str) -> None:
+        """Pass a report on to all who want to hear of it."""
         if report.status in _TROUBLE:
             _log.warning("maintenance ended with status %s", report.status)
         for told in (lambda: tell(report, user, thread), lambda: self._on_report and self._on_report(report)):
@@ -151,6 +153,13 @@ class Upkeep:
             TimeoutError: It was not done in time; it goes on.
             RuntimeError: It was called in a background job, which would wait for itself.
         """
+        self.wait(timeout)
+        with self._lock:
+            errors, self._errors = self._errors, []
+        return errors
+
+    def wait(self, timeout: float | None = None) -> None:
+        """`flush` that leaves the errors for the next one."""
         if _in_job.get():
             raise RuntimeError("flush was called in a background job: it would wait for itself")
         with self._lock:
@@ -161,8 +170,6 @@ class Upkeep:
             raise TimeoutError("maintenance was not done in time; it goes on, flush again")
         with self._lock:
             self._tickets -= waiting
-            errors, self._errors = self._errors, []
-        return errors
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         made = copy.copy(self)
@@ -186,21 +193,22 @@ class Conversation:
         attachment: Store, user and model.
         upkeep: Where turns go.
         thread: The conversation's id.
+        session: The session that asks, where users are given by session.
     """
 
-    def __init__(self, attachment: Attachment, upkeep: Upkeep, thread: str) -> None:
+    def __init__(self, attachment: Attachment, upkeep: Upkeep, thread: str, session: str | None = None) -> None:
         self._attachment = attachment
         self._upkeep = upkeep
         self.thread = thread
+        self._session = session
         self._log = TurnLog()
         self._lock = threading.Lock()
 
-    def put(self, messages: Iterable[Any], learns: bool, earlier: Callable[[], Iterable[Any]] | None = None) -> None:
+    def put(self, messages: Iterable[Any], learns: bool) -> None:
         """Note what was put, and hand a turn over when it has ended."""
-        given = list(messages)
         try:
             with self._lock:
-                ended = self._log.add(given, _now(), learns)
+                ended = self._log.add(messages, _now(), learns)
         except InvalidInput as error:
             _log.warning("a message is not learnt from: %s", error)
             return
@@ -212,10 +220,13 @@ class Conversation:
         """Whether a user has spoken since this was made."""
         return self._log.begun
 
-    def adopt(self, history: Iterable[Any]) -> None:
+    def adopt(self, history: Iterable[Any], learns: bool) -> None:
         """Take the open turn of a history that was there before."""
-        with self._lock:
-            self._log.adopt(history, _now())
+        try:
+            with self._lock:
+                self._log.adopt(history, _now(), learns)
+        except InvalidInput as error:
+            _log.warning("a history is not learnt from: %s", error)
 
     def restart(self, history: Iterable[Any], learns: bool) -> None:
         """Go on from a history that was set; nothing of it is distilled."""
@@ -231,7 +242,7 @@ class Conversation:
             if not self._log.waiting:
                 return
         try:
-            memory = self._attachment.memory()
+            memory = self._attachment.memory(self._session)
         except ConfigurationError as error:
             _log.warning("a turn is not distilled: %s", error)
             return
@@ -248,15 +259,23 @@ class Conversation:
     def __deepcopy__(self, memo: dict[int, Any]) -> Conversation:
         with self._lock:
             log = copy.deepcopy(self._log)
-        return _conversation(self._attachment, copy.deepcopy(self._upkeep, memo), self.thread, log)
+        return _conversation(self._attachment, copy.deepcopy(self._upkeep, memo), self.thread, self._session, log)
 
     def __reduce__(self) -> tuple[Any, ...]:
         with self._lock:
-            return _conversation, (self._attachment, self._upkeep, self.thread, copy.deepcopy(self._log))
+            return _conversation, (
+                self._attachment,
+                self._upkeep,
+                self.thread,
+                self._session,
+                copy.deepcopy(self._log),
+            )
 
 
-def _conversation(attachment: Attachment, upkeep: Upkeep, thread: str, log: TurnLog) -> Conversation:
-    made = Conversation(attachment, upkeep, thread)
+def _conversation(
+    attachment: Attachment, upkeep: Upkeep, thread: str, session: str | None, log: TurnLog
+) -> Conversation:
+    made = Conversation(attachment, upkeep, thread, session)
     made._log = log
     return made
 
@@ -271,8 +290,3 @@ def _digests(seen: Seen) -> list[str]:
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-async def aflush(upkeep: Upkeep, timeout: float | None) -> list[JobError]:
-    """`flush` without blocking the event loop."""
-    return await asyncio.to_thread(upkeep.flush, timeout)
