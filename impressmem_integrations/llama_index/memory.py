@@ -90,14 +90,15 @@ class ImpressionMemory(BaseMemory):
             raise ConfigurationError(f'insert must be "user" or "system", not {insert!r}')
         attachment = Attachment(store, user, model)
         held = primary if primary is not None else Memory.from_defaults()
-        super().__init__(
-            primary=held,
-            thread_id=str(thread_id or getattr(held, "session_id", None) or uuid.uuid4().hex),
-            insert=insert,
-            switch=checked(switch),
-            budget_units=budget_units,
-            limit_seconds=limit_seconds,
-        )
+        fields: dict[str, Any] = {
+            "primary": held,
+            "thread_id": str(thread_id or getattr(held, "session_id", None) or uuid.uuid4().hex),
+            "insert": insert,
+            "switch": checked(switch),
+            "budget_units": budget_units,
+            "limit_seconds": limit_seconds,
+        }
+        super().__init__(**fields)
         self._attachment = attachment
         self._upkeep = Upkeep(attachment, settings, runner, on_report)
         self._conversation = Conversation(attachment, self._upkeep, self.thread_id)
@@ -108,7 +109,7 @@ class ImpressionMemory(BaseMemory):
         return "ImpressionMemory"
 
     @classmethod
-    def from_defaults(cls, store: ImpressionStore | str = "embedded", **options: Any) -> Self:  # type: ignore[override]
+    def from_defaults(cls, store: ImpressionStore | str = "embedded", **options: Any) -> Self:
         """The same as the constructor, with the embedded server as the default store."""
         return cls(store, **options)
 
@@ -125,9 +126,7 @@ class ImpressionMemory(BaseMemory):
         if in_force(self.switch) == "off":
             return messages
         memory, query = self._attachment.memory(), query_of(messages, input)
-        context = reader_of(self._attachment).read(
-            lambda: memory.context(query, self.budget_units), self.limit_seconds
-        )
+        context = reader_of(self._attachment).read(lambda: memory.context(query, self.budget_units), self.limit_seconds)
         return with_memory(messages, text_of(context), self.insert, input)
 
     async def aget(self, input: Any = None, **kwargs: Any) -> list[ChatMessage]:

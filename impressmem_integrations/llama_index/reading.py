@@ -2,7 +2,7 @@
 
 A read that meets a dead or silent server marks the store as away. From then on at most one read at a time tries again;
 nobody waits for it longer than an instant, and the first one that is answered ends the outage. No clock decides that.
-The reads are the blocking ones in the package's threads, so they do not care which event loop runs, or whether one does.
+The reads are the blocking ones in the package's threads, so they do not care which event loop runs, if any.
 """
 
 from __future__ import annotations

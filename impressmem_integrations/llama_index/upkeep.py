@@ -18,7 +18,6 @@ from impressmem_integrations.core.effects import ask
 from impressmem_integrations.errors import (
     BacklogFull,
     ConfigurationError,
-    ImpressMemError,
     InvalidInput,
     JobError,
     ModelError,
