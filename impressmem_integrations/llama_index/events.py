@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.base import BaseEvent
+from llama_index_instrumentation.dispatcher import Dispatcher
 
 from impressmem_integrations.model import Report
 
-_dispatcher = get_dispatcher(__name__)
+_dispatcher: Dispatcher = get_dispatcher(__name__)
 
 
 class MemoryUpdatedEvent(BaseEvent):

@@ -114,8 +114,10 @@ class ImpressionMemory(BaseMemory):
         return cls(store, **options)
 
     def switched(self, switch: Switch) -> AbstractContextManager[None]:
-        """Switch memory `on`, `read-only` or `off` for the calls inside the `with` block; a turn keeps what held
-        when it began."""
+        """Switch memory `on`, `read-only` or `off` for the calls inside the `with` block.
+
+        A turn that began inside keeps to it.
+        """
         return switched(switch)
 
     # --- what a call sees -------------------------------------------------------------------------------------------

@@ -55,7 +55,12 @@ class _Arguments(BaseModel):
 def _arguments_of(tool: Tool) -> type[BaseModel]:
     needed = tool.parameters.get("required", ())
     fields: dict[str, Any] = {
-        name: (Any, Field(description=shape["description"], **({} if name in needed else {"default_factory": NoneType})))
+        name: (
+            Any,
+            Field(description=shape["description"])
+            if name in needed
+            else Field(description=shape["description"], default_factory=NoneType),
+        )
         for name, shape in tool.parameters["properties"].items()
     }
     title = "".join(part.title() for part in tool.name.split("_")) + "Arguments"
@@ -172,9 +177,7 @@ class ImpressionToolSpec(BaseToolSpec):
         memory = self._attachment.memory()
         # The blocking client in a thread: an asyncio client would not outlive the loops that LlamaIndex makes.
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            executor(), memory.perform, lambda bound: answered(flow(bound))
-        )
+        return await loop.run_in_executor(executor(), memory.perform, lambda bound: answered(flow(bound)))
 
     def _held_back(self, what: str) -> ToolOutcome | None:
         switch = in_force(self._switch)

@@ -139,9 +139,12 @@ class Upkeep:
         """Pass a report on to all who want to hear of it."""
         if report.status in _TROUBLE:
             _log.warning("maintenance ended with status %s", report.status)
-        for told in (lambda: tell(report, user, thread), lambda: self._on_report and self._on_report(report)):
+        listeners: list[OnReport] = [lambda found: tell(found, user, thread)]
+        if self._on_report is not None:
+            listeners.append(self._on_report)
+        for listener in listeners:
             try:
-                told()
+                listener(report)
             except Exception as error:  # noqa: BLE001 - a listener of the application must not lose the report
                 _log.warning("a listener to memory raised %s", type(error).__name__)
 
