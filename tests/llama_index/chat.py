@@ -1,4 +1,4 @@
-"""A scripted function calling LLM of LlamaIndex that records its requests in OpenAI form and holds them to the rules."""
+"""A scripted function calling LLM of LlamaIndex: it records its requests in OpenAI form and holds them to the rules."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ class Chat:
         return reply(messages) if not isinstance(reply, ChatMessage) else reply
 
     def shown(self, place: int = -1) -> list[str]:
-        """The memory blocks in a request."""
+        """The contexts in a request."""
         text = "\n".join(message["content"] for message in self.requests[place])
-        return [part.split(f"</{FENCE}>")[0] for part in text.split(f"<{FENCE}>\n")[1:]]
+        parts = [part.split(f"</{FENCE}>")[0] for part in text.split(f"<{FENCE}>\n")[1:]]
+        return [part for part in parts if part.startswith("Notes kept")]
 
 
 def calling(name: str, arguments: dict[str, Any] | str, call_id: str = "c1", text: str = "") -> ChatMessage:
