@@ -24,6 +24,8 @@ from tests.architecture.tree import ROOT
 from tests.llama_index import cells
 from tests.llama_index.chat import Chat
 
+pytestmark = pytest.mark.filterwarnings("ignore:The `__fields__`:DeprecationWarning")  # its agents are made that way
+
 
 @cache
 def seen_in(situation: str) -> tuple[dict[str, Any], str]:
