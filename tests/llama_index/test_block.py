@@ -21,6 +21,7 @@ from impressmem_integrations.errors import ConfigurationError
 from impressmem_integrations.llama_index import ImpressionMemory, ImpressionMemoryBlock
 from impressmem_integrations.maintenance.runner import Runner
 from tests.llama_index.chat import Chat, calling
+from tests.llama_index.stock import stock
 from tests.llama_index.test_memory import NUTS, PAINT, assistant, times, user
 from tests.scripted import Scripted, impression, save
 
@@ -38,7 +39,7 @@ def block_of(keeper: Scripted, runner: Runner) -> Make:
 def small(block: ImpressionMemoryBlock, **options: Any) -> Memory:
     """A memory whose queue overflows after a few messages."""
     limits = {"token_limit": 400, "token_flush_size": 40, "chat_history_token_ratio": 0.2}
-    return Memory.from_defaults(memory_blocks=[block], **(limits | options))
+    return stock(block, **(limits | options))
 
 
 def test_it_is_a_block_of_the_library(alice: ImpressionStore, block_of: Make) -> None:
@@ -57,7 +58,7 @@ async def test_li03_the_context_is_returned_whatever_the_block_gets(
     alice.save("USER-HOME", "lives in Lisbon", category="Life", labels=["Home"])
     block = block_of(alice)
     assert "lives in Lisbon" in await block.aget(messages, session_id="s", initial_token_count=7, anything="else")
-    memory = Memory.from_defaults(memory_blocks=[block])
+    memory = stock(block)
     found = await memory.aget(input=ChatMessage(role="user", content="Where do I live?"))
     assert "lives in Lisbon" in str(found)
 
@@ -78,7 +79,7 @@ def test_li07_both_ways_of_stock_memory(
     alice: ImpressionStore, block_of: Make, chat: Chat, insert: InsertMethod
 ) -> None:
     alice.save("USER-NUTS", "must not eat nuts", category="Health", labels=["Diet"])
-    memory = Memory.from_defaults(memory_blocks=[block_of(alice)], insert_method=insert)
+    memory = stock(block_of(alice), insert_method=insert)
     talk = SimpleChatEngine.from_defaults(llm=chat.llm, memory=memory)
     for text in (NUTS, PAINT, "Good night."):
         talk.chat(text)
@@ -122,7 +123,7 @@ async def test_the_end_of_a_session_without_an_overflow(
 ) -> None:
     keeper.replies = [save(impression("USER-NUTS", "must not eat nuts"))]
     block = block_of(alice)
-    memory = Memory.from_defaults(memory_blocks=[block])
+    memory = stock(block)
     await memory.aput_messages([user(NUTS), assistant()])
     assert keeper.requests == []
     report = await block.aend_session(memory)
@@ -132,7 +133,7 @@ async def test_the_end_of_a_session_without_an_overflow(
 def test_the_end_of_a_session_with_a_failing_model(alice: ImpressionStore, block_of: Make, keeper: Scripted) -> None:
     keeper.replies = [RuntimeError("down")]
     block = block_of(alice)
-    memory = Memory.from_defaults(memory_blocks=[block])
+    memory = stock(block)
     memory.put_messages([user(NUTS), assistant()])
     assert block.end_session(memory).status == "model_failed"
     assert block.end_session(memory).status == "nothing_to_store"
@@ -172,7 +173,7 @@ async def test_li04_one_block_in_two_sessions(store: ImpressionStore, block_of: 
     block = block_of(store, user=users)
     for name in users.values():
         store.scoped(user=name).save("NAME", f"is called {name}", category="Life", labels=["Name"])
-    memories = {session: Memory.from_defaults(session_id=session, memory_blocks=[block]) for session in users}
+    memories = {session: stock(block, session_id=session) for session in users}
 
     async def ask(session: str) -> str:
         return str(await memories[session].aget(input="Who am I?"))
@@ -252,7 +253,7 @@ async def test_li08_a_stock_memory_keeps_the_pins(alice: ImpressionStore, block_
     thirty(alice)
     block = block_of(alice)
     limit = int(tokens(await block.aget()) * 0.5)
-    memory = Memory.from_defaults(memory_blocks=[block], token_limit=limit)
+    memory = stock(block, token_limit=limit)
     shown = str(await memory.aget())
     assert "N00" in shown
     assert "N29" in shown
@@ -288,7 +289,7 @@ async def test_li09_copies_reconnect_by_themselves(alice: ImpressionStore, block
 
 
 def test_li09_a_stock_memory_keeps_its_block(alice: ImpressionStore, block_of: Make, caplog: Any) -> None:
-    memory = Memory.from_defaults(memory_blocks=[block_of(alice)])
+    memory = stock(block_of(alice))
     found = pickle.loads(pickle.dumps(memory))
     assert [block.name for block in found.memory_blocks] == ["impressions"]
     assert not [record for record in caplog.records if "memory_blocks" in record.getMessage()]

@@ -24,7 +24,9 @@ from tests.architecture.tree import ROOT
 from tests.llama_index import cells
 from tests.llama_index.chat import Chat
 
-pytestmark = pytest.mark.filterwarnings("ignore:The `__fields:DeprecationWarning")  # its agents are made that way
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pydantic.warnings.PydanticDeprecationWarning"
+)  # its agents are made that way
 
 
 @cache

@@ -15,7 +15,7 @@ import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
-from llama_index.core.memory import BaseMemory, ChatMemoryBuffer, Memory
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
 
 from impressmem_integrations import ImpressionStore
 from impressmem_integrations.core.render import FENCE
@@ -24,6 +24,7 @@ from impressmem_integrations.llama_index import ImpressionMemory
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
 from tests.llama_index.chat import Chat, Documents, calling
+from tests.llama_index.stock import stock
 from tests.scripted import Scripted, impression, save
 
 Make = Callable[..., ImpressionMemory]
@@ -327,7 +328,9 @@ def test_memory_is_switched_for_single_calls(
         memory.switched("sometimes").__enter__()  # type: ignore[arg-type]
 
 
-@pytest.mark.filterwarnings("ignore:The `__fields:DeprecationWarning")  # LlamaIndex' agents are made that way
+@pytest.mark.filterwarnings(
+    "ignore::pydantic.warnings.PydanticDeprecationWarning"
+)  # LlamaIndex' agents are made that way
 async def test_the_switch_reaches_an_agents_tasks(
     alice: ImpressionStore, chat: Chat, keeper: Scripted, memory_of: Make
 ) -> None:
@@ -376,7 +379,7 @@ async def test_each_method_does_what_the_primary_does(alice: ImpressionStore, me
 
 
 def test_the_thread_is_the_primarys_session(alice: ImpressionStore, memory_of: Make) -> None:
-    assert memory_of(alice, primary=Memory.from_defaults(session_id="s1")).thread_id == "s1"
+    assert memory_of(alice, primary=stock(session_id="s1")).thread_id == "s1"
     assert memory_of(alice, thread_id="t1").thread_id == "t1"
     assert memory_of(alice).thread_id != memory_of(alice).thread_id
 
