@@ -73,6 +73,7 @@ def test_agents_have_no_chat_styles(agent: str) -> None:
     assert [style for style in cells.STYLES if hasattr(made, style)] == []
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # LlamaIndex drops its coroutine
 def test_an_agent_needs_a_running_loop() -> None:
     agent = cells.function_agent(Chat(), None)  # type: ignore[arg-type]
     with pytest.raises(RuntimeError, match="event loop"):
