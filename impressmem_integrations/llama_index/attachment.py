@@ -13,7 +13,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from impressmem_integrations.errors import ConfigurationError, ModelError
 from impressmem_integrations.settings import identity
@@ -44,8 +44,8 @@ def without_password(url: str) -> tuple[str, bool]:
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     kept = [(key, value) for key, value in pairs if key != "password"]
     netloc = f"{user}@{host}" if user else host
-    plain = urlunsplit((parts.scheme, netloc, parts.path, urlencode(kept), ""))
-    return plain, bool(colon) or len(kept) < len(pairs)
+    query = f"?{urlencode(kept)}" if kept else ""
+    return f"{parts.scheme}://{netloc}{parts.path}{query}", bool(colon) or len(kept) < len(pairs)
 
 
 class Attachment:

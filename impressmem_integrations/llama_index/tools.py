@@ -64,14 +64,23 @@ def _arguments_of(tool: Tool) -> type[BaseModel]:
         for name, shape in tool.parameters["properties"].items()
     }
     title = "".join(part.title() for part in tool.name.split("_")) + "Arguments"
-    made: type[BaseModel] = create_model(title, __base__=_Arguments, **fields)
+    made: type[BaseModel] = create_model(title, __base__=_Arguments, __module__=__name__, **fields)
     made.model_config["title"] = tool.name
     return made
 
 
+# By name in this module, or a tool could not be pickled.
+SaveImpressionsArguments = _arguments_of(SAVE_IMPRESSIONS)
+RecallImpressionsArguments = _arguments_of(RECALL_IMPRESSIONS)
+OrganizeImpressionsArguments = _arguments_of(ORGANIZE_IMPRESSIONS)
+
 _METADATA = {
-    name: ToolMetadata(description=tool.description, name=name, fn_schema=_arguments_of(tool))
-    for name, tool in _TOOLS.items()
+    tool.name: ToolMetadata(description=tool.description, name=tool.name, fn_schema=schema)
+    for tool, schema in (
+        (SAVE_IMPRESSIONS, SaveImpressionsArguments),
+        (RECALL_IMPRESSIONS, RecallImpressionsArguments),
+        (ORGANIZE_IMPRESSIONS, OrganizeImpressionsArguments),
+    )
 }
 
 
