@@ -1,10 +1,10 @@
-"""The described system's own API, drop-in: a config, a manager and four tool classes over an `ImpressionStore`.
+"""The described system's own API: configuration, manager and tool classes, drop-in.
 
-config    `ImpressMemConfig`
-manager   `ImpressMemManager`, async only, as described
-tools     the tool classes
-mixture   choosing what a mixed reading holds
-texts     the texts
+config     the settings of a manager
+manager    its methods
+reading    readings as flows; mixture chooses what a mixed one holds
+texts      contexts, recalls and the maintenance prompt in words
+tools      the classes that a host registers as tools
 """
 
 from impressmem_integrations.manager.config import ImpressMemConfig

@@ -27,8 +27,8 @@ class ImpressMemConfig:
 
     Attributes:
         bot_name: The assistant whose memory it is; every other spelling is another memory.
-        redis_config: Where the server is: `host`, `port`, `db`, `username`, `password` (each optional), or a dict with
-            a `url` alone, any that `ImpressionStore.from_url` takes, `embedded` among them. Not shown by `repr`.
+        redis_config: Where the server is: `host`, `port`, `db`, `username`, `password` (each optional), or `{"url":
+            ...}` with any URL that `ImpressionStore.from_url` takes, `embedded` among them. Not shown by `repr`.
         categories_per_set: Most categories of one reading.
         labels_per_set: Most labels of one reading.
         clues_per_set: Most clues, and so most impressions, of one reading.

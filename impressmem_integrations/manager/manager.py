@@ -1,227 +1,236 @@
-"""`ImpressMemManager`: the described manager's methods over an `ImpressionStore`. It never calls a model."""
+"""`ImpressMemManager`: the described system's own API over an `ImpressionStore`."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from time import perf_counter
+from typing import Any, Self
 
-from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.commands import read
-from impressmem_integrations.core.commands.read import Mixture
-from impressmem_integrations.core.effects import Flow, ask
-from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import ImpressMemError, InvalidInput
-from impressmem_integrations.manager import texts
+from impressmem_integrations.errors import ImpressMemError
+from impressmem_integrations.maintenance.carry_out import carry_out
+from impressmem_integrations.manager import reading, texts
 from impressmem_integrations.manager.config import ImpressMemConfig
-from impressmem_integrations.manager.mixture import Note, mix, mix_names
-from impressmem_integrations.model import Impression, MergeResult, Refusal, Report, SaveResult
+from impressmem_integrations.manager.mixture import Note
+from impressmem_integrations.manager.reading import Scored
+from impressmem_integrations.model import Report, SaveResult, ToolCall
+from impressmem_integrations.settings import Limits
 from impressmem_integrations.store import ImpressionStore
 from impressmem_integrations.tools.calls import read_calls
-from impressmem_integrations.tools.definitions import MAINTENANCE_TOOLS, SAVE_IMPRESSION, openai_definition
-from impressmem_integrations.tools.dispatch import ToolOutcome, call_flow
+from impressmem_integrations.tools.definitions import ORGANIZE_IMPRESSIONS, SAVE_IMPRESSION, openai_definition
+from impressmem_integrations.tools.dispatch import with_pins
 
 logger = logging.getLogger(__name__)
 
-Scored = tuple[str, float]
-"""A name and the time of its last change in milliseconds since 1970."""
-
-_BYTES_PER_UNIT = 3
-_PINNED_PER_SET = 1_000
+_LIMITS = Limits(max_impressions=100_000)  # as many as the described system keeps
 
 
 class ImpressMemManager:
-    """A bot's memory, shared by all who talk to it. Nothing is opened before the first call.
+    """One assistant's memory, with the methods, argument names and return shapes of the described system.
 
-    Listings are `(name, time)` pairs, newest first; times are milliseconds since 1970. `timestamp` arguments are such
-    times: only what was last changed before them is listed.
+    Everything is awaitable; `store` is the same memory for blocking code. Nothing is opened before the first call, and
+    no method ever calls a model. Times are milliseconds since 1970; where a `timestamp` is taken, only what was last
+    touched before it is read, and seconds or a `datetime` with a zone do as well. A `limit` of None is the
+    configured one.
+
+    Errors: `InvalidInput` for a wrong argument, `StoreError` where the server fails, `NotFound` for a merge of names
+    that do not exist.
     """
 
     def __init__(self, config: ImpressMemConfig | None = None) -> None:
-        self.config = config or ImpressMemConfig()
-        self.store = ImpressionStore.from_url(self.config.url, bot=self.config.bot_name)
-
-    @property
-    def pin_marks(self) -> Mapping[str, bool]:
-        """Texts that a model may give as `pin`, since contexts show them."""
-        return {self.config.pinned_emoji.strip(): True, self.config.unpinned_emoji.strip(): False}
-
-    # --- changes --------------------------------------------------------------------------------------------------
-
-    async def save_impression(
-        self, clue: str, content: str, category: str, labels: Sequence[str], pin: bool | str = False
-    ) -> SaveResult:
-        """Save one impression; the same clue again replaces it. Empty labels are left out.
+        """Make a manager.
 
         Args:
-            clue: Its identity.
-            content: The note.
-            category: Its domain.
-            labels: One to five attributes.
-            pin: Whether it is pinned; the pinned mark counts as True.
-
-        Raises:
-            InvalidInput: A field is missing or over its limit; nothing was saved.
+            config: Its settings; None for the defaults.
         """
-        if isinstance(pin, str):
-            pin = self.pin_marks.get(pin.strip(), False)
-        kept = [label for label in labels if str(label).strip()] if not isinstance(labels, str) else labels
-        return await self.store.asave(clue, content, category=category, labels=kept, pin=bool(pin))
+        self.config = ImpressMemConfig() if config is None else config
+        self.store = ImpressionStore.from_url(self.config.url, bot=self.config.bot_name, limits=_LIMITS)
 
-    async def merge_categories(self, from_category: str, to_category: str) -> dict[str, Any]:
-        """Move everything of one category to another.
+    def __repr__(self) -> str:
+        return f"<ImpressMemManager of {self.store!r}>"
 
-        Returns:
-            `level`, `from`, `to`, `labels_moved`, `clues_moved`.
+    async def close(self) -> None:
+        """Close the connection. Closing twice is fine."""
+        await self.store.aclose()
 
-        Raises:
-            InvalidInput: A name is empty, or both are the same.
-            NotFound: One of them does not exist.
-        """
-        done = await self.store.amerge_categories(from_category, to_category)
-        return {**_merged(done, from_category), "labels_moved": done.labels_moved, "clues_moved": len(done.moved)}
+    async def __aenter__(self) -> Self:
+        return self
 
-    async def merge_labels(self, from_labels: Sequence[str], to_label: str) -> dict[str, Any]:
-        """Replace labels by another one: `level`, `from`, `to`, `clues_moved`. Raises like `merge_categories`."""
-        done = await self.store.amerge_labels(_listed(from_labels), to_label)
-        return {**_merged(done, list(done.sources)), "clues_moved": len(done.moved)}
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
-    async def merge_clues(self, from_clues: Sequence[str], to_clue: str, new_content: str) -> dict[str, Any]:
-        """Make one impression of several: `level`, `from`, `to`, `saved_content`. Raises like `merge_categories`."""
-        done = await self.store.amerge_clues(_listed(from_clues), to_clue, new_content)
-        return {**_merged(done, list(done.sources)), "saved_content": new_content}
+    # --- names, newest first ------------------------------------------------------------------------------------
 
-    # --- listings -------------------------------------------------------------------------------------------------
+    async def get_recent_categories(
+        self, limit: int | None = None, timestamp: float | datetime | None = None
+    ) -> Scored:
+        """Categories with the time of their last touch, newest first."""
+        most = _or(limit, self.config.categories_per_set)
+        return await self.store.aperform(lambda bound: reading.names(bound, "categories", most, timestamp=timestamp))
 
-    async def get_recent_categories(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
-        """The newest categories."""
-        return await self._names("categories", limit or self.config.categories_per_set, timestamp)
+    async def get_recent_labels(self, limit: int | None = None, timestamp: float | datetime | None = None) -> Scored:
+        """Labels with the time of their last touch, newest first."""
+        most = _or(limit, self.config.labels_per_set)
+        return await self.store.aperform(lambda bound: reading.names(bound, "labels", most, timestamp=timestamp))
 
-    async def get_recent_labels(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
-        """The newest labels."""
-        return await self._names("labels", limit or self.config.labels_per_set, timestamp)
+    async def get_recent_clues(self, limit: int | None = None, timestamp: float | datetime | None = None) -> Scored:
+        """Clues with the time of their last touch, newest first."""
+        most = _or(limit, self.config.clues_per_set)
+        return await self.store.aperform(lambda bound: reading.names(bound, "clues", most, timestamp=timestamp))
 
-    async def get_recent_clues(self, limit: int | None = None, timestamp: float | None = None) -> list[Scored]:
-        """The newest clues."""
-        return await self._names("clues", limit or self.config.clues_per_set, timestamp)
-
-    async def get_pinned_clues(self, limit: int | None = None) -> list[Scored]:
-        """Pinned clues with the time they were pinned, oldest first: the first to unpin is named first."""
-        return await self._names("pins", limit or _PINNED_PER_SET, None, newest_first=False)
+    async def get_pinned_clues(self, limit: int | None = None) -> Scored:
+        """Pinned clues with the time they were pinned at, oldest first: an old pin goes when it is unpinned."""
+        most = _or(limit, self.config.clues_per_set)
+        return await self.store.aperform(lambda bound: reading.names(bound, "pins", most, newest_first=False))
 
     async def get_category_labels(
-        self, category: str, limit: int | None = None, timestamp: float | None = None
-    ) -> list[Scored]:
-        """Labels of a category's impressions."""
-        return await self._names("category-labels", limit or self.config.labels_per_set, timestamp, of=category)
+        self, category: str, limit: int | None = None, timestamp: float | datetime | None = None
+    ) -> Scored:
+        """Labels that occur under a category, newest first; of its 1,000 newest impressions."""
+        most = _or(limit, self.config.labels_per_set)
+        return await self.store.aperform(
+            lambda bound: reading.names(bound, "category-labels", most, of=category, timestamp=timestamp)
+        )
 
     async def get_category_clues(
-        self, category: str, limit: int | None = None, timestamp: float | None = None
-    ) -> list[Scored]:
-        """Clues of a category."""
-        return await self._names("category", limit or self.config.clues_per_set, timestamp, of=category)
+        self, category: str, limit: int | None = None, timestamp: float | datetime | None = None
+    ) -> Scored:
+        """Clues filed under a category, newest first."""
+        most = _or(limit, self.config.clues_per_set)
+        return await self.store.aperform(
+            lambda bound: reading.names(bound, "category", most, of=category, timestamp=timestamp)
+        )
 
     async def get_label_clues(
-        self, label: str, limit: int | None = None, timestamp: float | None = None
-    ) -> list[Scored]:
-        """Clues with a label."""
-        return await self._names("label", limit or self.config.clues_per_set, timestamp, of=label)
+        self, label: str, limit: int | None = None, timestamp: float | datetime | None = None
+    ) -> Scored:
+        """Clues that carry a label, newest first."""
+        most = _or(limit, self.config.clues_per_set)
+        return await self.store.aperform(
+            lambda bound: reading.names(bound, "label", most, of=label, timestamp=timestamp)
+        )
 
-    async def _names(
-        self, kind: str, limit: int, timestamp: float | None, *, of: str | None = None, newest_first: bool = True
-    ) -> list[Scored]:
-        def flow(bound: Bound) -> Flow[list[Scored]]:
-            name = None if of is None else normal_name(of, "label" if kind == "label" else "category")
-            highest = "+inf" if timestamp is None else f"({timestamp:.0f}"
-            found = yield from ask(
-                read.list_names(bound, kind, name=name, newest_first=newest_first, highest=highest, most=limit)
-            )
-            return [(text, float(at)) for text, at in found]
-
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidInput("limit must be a whole number of at least 1")
-        return await self.store.aperform(flow)
+    # --- impressions --------------------------------------------------------------------------------------------
 
     async def get_impressions_by_clues(
-        self, clues: Sequence[str | Scored], max_text_units: int | None = None
-    ) -> list[tuple[str | Scored, str]]:
-        """Contents of clues, as `(what was given, content)` in the order given; missing ones are left out.
+        self, clues: Sequence[str] | Sequence[tuple[str, float]], max_text_units: int | None = None
+    ) -> list[Any]:
+        """Impressions of clues, in the order given.
 
         Args:
-            clues: Names, or `(name, time)` pairs.
-            max_text_units: The most units of all contents; one that does not fit is passed over.
+            clues: Names, or `(name, score)` pairs as the other readings give them.
+            max_text_units: The most units of `[clue]content` together; what is too long is passed over.
+
+        Returns:
+            `(clue, content)` for each name, `((clue, content), score)` for each pair; missing ones are left out.
         """
-        names = [normal_name(clue if isinstance(clue, str) else clue[0], "clue") for clue in clues]
+        most = _or(max_text_units, self.config.impression_text_units_per_set)
+        return await self.store.aperform(lambda bound: reading.by_clues(bound, clues, most))
 
-        def flow(bound: Bound) -> Flow[list[Impression]]:
-            return (yield from ask(read.get(bound, names))) if names else []
-
-        by_key = {normal_name(item.clue, "clue").key: item for item in await self.store.aperform(flow)}
-        left = self.config.impression_text_units_per_set if max_text_units is None else max_text_units
-        found = []
-        for given, name in zip(clues, names, strict=True):
-            item = by_key.get(name.key)
-            if item and (cost := self._units(item)) <= left:
-                left -= cost
-                found.append((given, item.content))
-        return found
-
-    def _units(self, item: Impression) -> int:
-        size = len(item.clue.encode()) + len(item.content.encode())
-        return -(-size // _BYTES_PER_UNIT)
-
-    async def get_mixed_labels(self, limit: int | None = None) -> list[Scored]:
-        """Labels both newest and spread over the newest categories, newest first."""
-        most = limit or self.config.labels_per_set
-        recent = await self.get_recent_labels(most)
-        categories = await self.get_recent_categories()
-        each = max(1, 2 * most // max(1, len(categories)))
-        lanes = [await self.get_category_labels(name, each) for name, _ in categories] if len(recent) == most else []
-        return mix_names(recent, lanes, most)
+    async def get_mixed_labels(self, limit: int | None = None) -> Scored:
+        """Labels with times, newest first: a fifth the newest, the rest spread over the newest categories."""
+        most = _or(limit, self.config.labels_per_set)
+        return await self.store.aperform(
+            lambda bound: reading.mixed_labels(bound, most, self.config.categories_per_set)
+        )
 
     async def get_mixed_impressions(
         self, max_text_units: int | None = None
     ) -> list[tuple[str, tuple[str, str], float]]:
-        """Impressions that fit a budget: pinned, newest, and spread over the newest categories.
+        """Impressions as a context shows them: pinned ones, the newest, and some of every newer category.
+
+        Args:
+            max_text_units: The most units of their lines; an impression that is too long takes no other's place.
 
         Returns:
-            `(mark, (clue, content), time)`, newest first.
+            `(mark, (clue, content), score)`, newest first.
         """
-        notes, _ = await self._mixed(max_text_units or self.config.impression_text_units_per_set)
-        return [(self._mark(n), (n.impression.clue, n.impression.content), n.touched) for n in notes]
+        found = await self._mixed(max_text_units)
+        return [
+            (self._mark(note), (note.impression.clue, note.impression.content), note.touched) for note in found.notes
+        ]
+
+    async def _mixed(self, max_text_units: int | None) -> reading.Mixed:
+        config = self.config
+        units = _or(max_text_units, config.impression_text_units_per_set)
+        return await self.store.aperform(
+            lambda bound: reading.mixed(bound, units, config.clues_per_set, config.categories_per_set, self._line)
+        )
 
     def _mark(self, note: Note) -> str:
         return self.config.pinned_emoji if note.impression.pin else self.config.unpinned_emoji
 
-    async def _mixed(self, budget_units: int) -> tuple[list[Note], int]:
-        config = self.config
+    def _line(self, note: Note) -> str:
+        return texts.marked_line(note, self._mark(note), self.config.zone)
 
-        def flow(bound: Bound) -> Flow[Mixture]:
-            return (
-                yield from ask(
-                    read.mixture(
-                        bound,
-                        _PINNED_PER_SET,
-                        config.clues_per_set,
-                        config.categories_per_set,
-                        2 * budget_units * _BYTES_PER_UNIT,
-                        budget_units * _BYTES_PER_UNIT,
-                    )
-                )
-            )
+    # --- changes ------------------------------------------------------------------------------------------------
 
-        found = await self.store.aperform(flow)
-        pinned = [Note(item, float(facts.touched)) for item, facts in found.pinned]
-        others = [Note(item, float(facts.touched)) for item, facts in found.others]
+    @property
+    def pin_marks(self) -> dict[str, bool]:
+        """Texts that stand for a pin and for none, since models copy what contexts show."""
+        return {self.config.pinned_emoji.strip(): True, self.config.unpinned_emoji.strip(): False}
 
-        def cost(note: Note) -> int:
-            size = len(texts.marked_line(note, self._mark(note), config.zone).encode()) + 1
-            return -(-size // _BYTES_PER_UNIT)
+    async def save_impression(
+        self, clue: str, content: str, category: str, labels: Sequence[str], pin: bool | str = False
+    ) -> SaveResult:
+        """Save one impression; the same clue again replaces it whole.
 
-        notes = mix(pinned, others, budget_units, config.clues_per_set, cost)
-        return notes, found.impressions - len(notes)
+        Args:
+            clue: Its identity.
+            content: The note.
+            category: Where it is filed.
+            labels: One to five attributes; blank ones are dropped.
+            pin: Whether it is pinned; the pin mark counts as True. Saving again without it unpins.
 
-    # --- texts ----------------------------------------------------------------------------------------------------
+        Returns:
+            What became of it. A missing or wrong field raises nothing: the status is `refused` and `error` says why.
+        """
+        if isinstance(labels, Sequence) and not isinstance(labels, str | bytes):
+            labels = [label for label in labels if not isinstance(label, str) or label.strip()]
+        item = with_pins(
+            {"clue": clue, "content": content, "category": category, "labels": labels, "pin": pin}, self.pin_marks
+        )
+        (result,) = await self.store.asave_many([item])
+        if not result.ok:
+            logger.warning("an impression was not saved: a field is missing or over its limit")
+        return result
+
+    async def merge_categories(self, from_category: str, to_category: str) -> dict[str, Any]:
+        """Move everything from one category to another, both existing.
+
+        Returns:
+            `level`, `from`, `to`, `labels_moved`, `clues_moved`.
+        """
+        done = await self.store.amerge_categories(from_category, to_category)
+        return {
+            "level": "category",
+            "from": done.sources[0],
+            "to": done.target,
+            "labels_moved": done.labels_moved,
+            "clues_moved": len(done.moved),
+        }
+
+    async def merge_labels(self, from_labels: Sequence[str], to_label: str) -> dict[str, Any]:
+        """Replace labels by another, all existing.
+
+        Returns:
+            `level`, `from` (a list), `to`, `clues_moved`.
+        """
+        done = await self.store.amerge_labels(from_labels, to_label)
+        return {"level": "label", "from": list(done.sources), "to": done.target, "clues_moved": len(done.moved)}
+
+    async def merge_clues(self, from_clues: Sequence[str], to_clue: str, new_content: str) -> dict[str, Any]:
+        """Make one impression of several existing ones; pin, labels and categories of the parts come along.
+
+        Returns:
+            `level`, `from` (a list), `to`, `saved_content`.
+        """
+        done = await self.store.amerge_clues(from_clues, to_clue, new_content)
+        return {"level": "clue", "from": list(done.sources), "to": done.target, "saved_content": new_content}
+
+    # --- context and maintenance --------------------------------------------------------------------------------
 
     async def build_memory_context(
         self,
@@ -229,94 +238,63 @@ class ImpressMemManager:
         max_labels: int | None = None,
         max_impression_text_units: int | None = None,
     ) -> str:
-        """The memory text for a system prompt; never empty.
+        """The memory text for a system prompt: categories, labels and impressions, each oldest first.
 
         Args:
-            max_categories: The most categories; `categories_per_set` by default.
-            max_labels: The most labels; `labels_per_set` by default.
-            max_impression_text_units: Units of the notes; `impression_text_units_per_set` by default.
+            max_categories: The most categories; the newest stay.
+            max_labels: The most labels, as `get_mixed_labels` chooses them.
+            max_impression_text_units: The most units of impression lines, as `get_mixed_impressions` chooses them.
+
+        Returns:
+            One block, marked as data; a single sentence while nothing is stored.
         """
         categories = await self.get_recent_categories(max_categories)
         labels = await self.get_mixed_labels(max_labels)
-        notes, left_out = await self._mixed(max_impression_text_units or self.config.impression_text_units_per_set)
-        lines = [texts.marked_line(note, self._mark(note), self.config.zone) for note in reversed(notes)]
+        found = await self._mixed(max_impression_text_units)
+        if found.pins_left_out:
+            logger.warning("pinned impressions that do not fit into the context: %d", found.pins_left_out)
         return texts.context(
             [name for name, _ in reversed(categories)],
             [name for name, _ in reversed(labels)],
-            lines,
-            left_out,
+            [self._line(note) for note in reversed(found.notes)],
+            found.left_out,
             (self.config.pinned_emoji, self.config.unpinned_emoji),
         )
 
     def get_maintain_prompt(self) -> str:
-        """The request to look after memory, as the last user message of a maintenance call."""
+        """What to tell a model, as the last user message after a turn, so that it saves and tidies by tool calls."""
         return texts.MAINTAIN_PROMPT
 
     def get_maintain_tool_definitions(self) -> list[dict[str, Any]]:
-        """Definitions of the save and organize tools, in OpenAI's chat form."""
-        return [openai_definition(tool) for tool in MAINTENANCE_TOOLS]
+        """The save and the organize tool in OpenAI's form, new dicts each time."""
+        return [openai_definition(tool) for tool in (SAVE_IMPRESSION, ORGANIZE_IMPRESSIONS)]
 
-    async def execute_maintain_tool_calls(self, tool_calls: Any) -> Report:
-        """Carry out a model's tool calls in order, one by one; a bad call stops no other.
+    async def execute_maintain_tool_calls(self, tool_calls: Iterable[Any] | None) -> Report:
+        """Carry out the save and organize calls of a model's answer.
 
         Args:
-            tool_calls: `message.tool_calls` of any SDK: objects, dicts, a message, or None.
+            tool_calls: `message.tool_calls` of any client: objects, dicts, None; or the whole message.
 
         Returns:
-            What was saved, changed, merged and refused, or why nothing was.
+            What was saved, changed, merged and refused. Nothing is raised: unknown tools and calls that cannot be
+            carried out are refused with their reason, a failing store is a status.
         """
-        calls = read_calls(tool_calls)
-        outcomes: list[ToolOutcome] = []
-        refused: list[Refusal] = []
-        for call in calls:
-            try:
-                outcome = await self.store.aperform(
-                    lambda bound, call=call: call_flow(bound, call, (*MAINTENANCE_TOOLS, SAVE_IMPRESSION))  # type: ignore[misc]  # bound now, not later
-                )
-            except ImpressMemError as error:
-                logger.warning("a maintenance call failed: %s", type(error).__name__)
-                refused.append(Refusal(call.name, str(error)))
-                continue
-            outcomes.append(outcome)
-            if outcome.refused:
-                logger.warning("%d parts of a maintenance call were refused", len(outcome.refused))
-            refused += outcome.refused
-        return _report(outcomes, refused, len(calls))
+        started = perf_counter()
+        calls = [self._with_pins(call) for call in read_calls(tool_calls)]
+        try:
+            report = await self.store.aperform(lambda bound: carry_out(bound, calls))
+        except ImpressMemError as error:
+            logger.error("maintenance calls could not be carried out: %s", type(error).__name__)  # noqa: TRY400 - no trace: it may hold contents
+            report = Report("store_unavailable", reason=str(error))
+        if report.refused:
+            logger.warning("parts of a maintenance answer that were not carried out: %d", len(report.refused))
+        return replace(report, seconds=perf_counter() - started)
 
-    async def close(self) -> None:
-        """Close the connections. Closing twice is fine."""
-        await self.store.aclose()
+    def _with_pins(self, call: ToolCall) -> ToolCall:
+        if call.arguments is None:
+            return call
+        return replace(call, arguments=with_pins(call.arguments, self.pin_marks))
 
 
-def _listed(names: Sequence[str]) -> Sequence[str]:
-    return [names] if isinstance(names, str) else names
-
-
-def _merged(done: MergeResult, given: str | list[str]) -> dict[str, Any]:
-    return {"level": done.level, "from": given, "to": done.target}
-
-
-def _report(outcomes: Iterable[ToolOutcome], refused: Sequence[Refusal], calls: int) -> Report:
-    saves: list[SaveResult] = []
-    merged: list[MergeResult] = []
-    for outcome in outcomes:
-        if isinstance(outcome.artifact, tuple):
-            saves += outcome.artifact
-        elif isinstance(outcome.artifact, MergeResult):
-            merged.append(outcome.artifact)
-    saved = tuple(result.clue for result in saves if result.status == "created")
-    changed = tuple(result.clue for result in saves if result.status == "changed")
-    transactions = [result.transaction for result in saves] + [result.transaction for result in merged]
-    if saved or changed or merged:
-        return Report(
-            "stored",
-            saved,
-            changed,
-            tuple(merged),
-            tuple(refused),
-            transaction=next(filter(None, reversed(transactions)), None),
-        )
-    if refused:
-        return Report("rejected", refused=tuple(refused), reason="no call could be carried out")
-    reason = "everything is remembered already" if calls else "there were no tool calls"
-    return Report("nothing_to_store", reason=reason)
+def _or(given: int | None, setting: int) -> int:
+    return setting if given is None else reading.whole(given, "a limit")

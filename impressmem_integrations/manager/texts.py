@@ -22,7 +22,8 @@ fact for each clue, under categories and labels that already exist where they fi
 - Do clues, labels or categories close to these facts mean the same? Merge them with the organize tool, and only then.
 
 Make one tool call for each of these steps, all of them in this answer. Do not record small talk, your own advice, \
-secrets such as passwords and keys, or this task itself. If nothing is worth a change, use no tool: answer IGNORE."""
+secrets such as passwords and keys, or this task itself. If nothing is worth a change, call no tool and answer \
+IGNORE."""
 
 
 def shown_time(milliseconds: float, zone: tzinfo) -> str:

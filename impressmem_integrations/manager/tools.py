@@ -1,19 +1,14 @@
-"""The described tool classes: a definition in OpenAI form, and `execute` with a JSON text.
-
-`execute` returns the full text for the model and one line for a user interface. It never raises for what a model wrote;
-a server that fails is told in words as well.
-"""
+"""The tool classes: what a host registers with its model and calls with the model's arguments."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.manager import texts
 from impressmem_integrations.manager.manager import ImpressMemManager
+from impressmem_integrations.manager.reading import whole
 from impressmem_integrations.tools.definitions import (
     ORGANIZE_IMPRESSIONS,
     RECALL_IMPRESSIONS,
@@ -22,85 +17,94 @@ from impressmem_integrations.tools.definitions import (
     Tool,
     openai_definition,
 )
-from impressmem_integrations.tools.dispatch import ToolOutcome, answered, organize_flow, recall_flow, save_flow
+from impressmem_integrations.tools.dispatch import (
+    Arguments,
+    ToolOutcome,
+    answered,
+    organize_flow,
+    recall_flow,
+    save_flow,
+)
 
-Arguments = str | Mapping[str, Any] | None
 
-
-class ImpressionTool(ABC):
+class ImpressionTool:
     """One tool of a manager."""
 
     tool: ClassVar[Tool]
 
     def __init__(self, manager: ImpressMemManager) -> None:
+        """Make the tool of a manager."""
         self.manager = manager
 
     def get_name(self) -> str:
-        """The name a model calls it by."""
+        """The tool's name, as in its definition."""
         return self.tool.name
 
     def get_definition(self) -> dict[str, Any]:
-        """Its definition in OpenAI's chat form."""
+        """The tool in OpenAI's function calling form, a new dict each time."""
         return openai_definition(self.tool)
 
     async def execute(self, json_args: Arguments) -> tuple[str, str]:
-        """Carry out one call.
+        """Carry out a call.
 
         Args:
-            json_args: The arguments as the JSON text that the model wrote, or decoded.
+            json_args: The call's arguments as the model wrote them: JSON text, or decoded.
 
         Returns:
-            The full result for the model, and a summary of one line without contents.
+            The full result for the model, and one line for a user interface. Nothing is raised: wrong arguments and a
+            store that is away are said in both.
         """
         outcome = await self.manager.store.aperform(lambda bound: answered(self._flow(bound, json_args)))
         return outcome.full, outcome.summary
 
-    @abstractmethod
-    def _flow(self, bound: Bound, arguments: Arguments) -> Flow[ToolOutcome]:
-        """What the tool does."""
+    def _flow(self, bound: Bound, json_args: Arguments) -> Flow[ToolOutcome]:
+        raise NotImplementedError
 
 
-class SaveImpressionsTool(ImpressionTool):
-    """Saves several impressions at once."""
-
-    tool = SAVE_IMPRESSIONS
-
-    def _flow(self, bound: Bound, arguments: Arguments) -> Flow[ToolOutcome]:
-        return save_flow(bound, arguments, pin_marks=self.manager.pin_marks)
-
-
-class SaveImpressionTool(SaveImpressionsTool):
-    """Saves one impression."""
+class SaveImpressionTool(ImpressionTool):
+    """Saves one impression; the same clue again replaces it."""
 
     tool = SAVE_IMPRESSION
 
+    def _flow(self, bound: Bound, json_args: Arguments) -> Flow[ToolOutcome]:
+        return save_flow(bound, json_args, pin_marks=self.manager.pin_marks)
+
+
+class SaveImpressionsTool(SaveImpressionTool):
+    """Saves several impressions in one call; a wrong one stops no other."""
+
+    tool = SAVE_IMPRESSIONS
+
 
 class RecallImpressionsTool(ImpressionTool):
-    """Looks impressions up by question, category and labels.
-
-    Args:
-        manager: Whose memory.
-        max_labels: The most related labels named; the config's `labels_per_set` where None.
-        max_impression_text_units: Units of notes; the config's `impression_text_units_per_set` where None.
-    """
+    """Looks impressions up by category, labels or a question."""
 
     tool = RECALL_IMPRESSIONS
 
     def __init__(
-        self,
-        manager: ImpressMemManager,
-        max_labels: int | None = None,
-        max_impression_text_units: int | None = None,
+        self, manager: ImpressMemManager, max_labels: int | None = None, max_impression_text_units: int | None = None
     ) -> None:
-        super().__init__(manager)
-        self.max_labels = max_labels or manager.config.labels_per_set
-        self.max_impression_text_units = max_impression_text_units or manager.config.impression_text_units_per_set
+        """Make the tool of a manager.
 
-    def _flow(self, bound: Bound, arguments: Arguments) -> Flow[ToolOutcome]:
+        Args:
+            manager: The manager.
+            max_labels: The most related labels named; None: the manager's `labels_per_set`.
+            max_impression_text_units: The most units of impression lines; None: the manager's setting.
+
+        Raises:
+            InvalidInput: A limit is no whole number.
+        """
+        super().__init__(manager)
+        config = manager.config
+        self.max_labels = whole(config.labels_per_set if max_labels is None else max_labels, "max_labels")
+        units = config.impression_text_units_per_set if max_impression_text_units is None else max_impression_text_units
+        self.max_impression_text_units = whole(units, "max_impression_text_units")
+
+    def _flow(self, bound: Bound, json_args: Arguments) -> Flow[ToolOutcome]:
         zone = self.manager.config.zone
         return recall_flow(
             bound,
-            arguments,
+            json_args,
             budget_units=self.max_impression_text_units,
             most_labels=self.max_labels,
             line=lambda held: texts.recalled_line(held, zone),
@@ -108,9 +112,9 @@ class RecallImpressionsTool(ImpressionTool):
 
 
 class OrganizeImpressionsTool(ImpressionTool):
-    """Merges categories, labels or clues that mean the same."""
+    """Merges categories, labels or clues that mean the same, once the model has confirmed it."""
 
     tool = ORGANIZE_IMPRESSIONS
 
-    def _flow(self, bound: Bound, arguments: Arguments) -> Flow[ToolOutcome]:
-        return organize_flow(bound, arguments)
+    def _flow(self, bound: Bound, json_args: Arguments) -> Flow[ToolOutcome]:
+        return organize_flow(bound, json_args)

@@ -46,6 +46,7 @@ Arguments = Mapping[str, Any] | str | None
 _MOST_NAMED = 3
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _MOST_REASON = 160
+_LABELS_SHARE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def call_flow(
 
 
 def answered(flow: Flow[ToolOutcome]) -> Flow[ToolOutcome]:
-    """The same, but a failing store is an answer too: the model learns that memory is away, not that it is empty."""
+    """The same, but a store that fails is an answer as well: that memory is away, not that it is empty."""
     try:
         return (yield from flow)
     except StoreTimeout as error:
@@ -152,7 +153,7 @@ def save_flow(
         decoded = _decoded(SAVE_IMPRESSIONS, arguments)
     except InvalidToolCall as error:
         return refusal("Save", str(error))
-    read = read_save(_with_pins(decoded, pin_marks or {}), bound.limits)
+    read = read_save(with_pins(decoded, pin_marks or {}), bound.limits)
     items = [
         {
             "clue": item.clue,
@@ -181,17 +182,17 @@ def save_flow(
     return ToolOutcome("\n".join(lines), summary, bool(good), results, refused)
 
 
-def _with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
-    """A copy in which a pin given as one of the marks is a boolean."""
+def with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
+    """A copy of save arguments in which a pin given as one of the marks is a boolean."""
     made = dict(arguments)
     pin = made.get("pin")
     if isinstance(pin, str) and pin.strip() in marks:
         made["pin"] = marks[pin.strip()]
     listed = made.get("impressions")
     if isinstance(listed, Mapping):
-        made["impressions"] = _with_pins(listed, marks)
+        made["impressions"] = with_pins(listed, marks)
     elif isinstance(listed, list | tuple):
-        made["impressions"] = [_with_pins(item, marks) if isinstance(item, Mapping) else item for item in listed]
+        made["impressions"] = [with_pins(item, marks) if isinstance(item, Mapping) else item for item in listed]
     return made
 
 
@@ -235,7 +236,7 @@ def recall_flow(
         bound: The scope.
         arguments: Those of `recall_impressions`; with none of them set it asks for the newest impressions.
         budget_units: The most units of the notes.
-        most_labels: The most related labels named; None: as many as a recall gives.
+        most_labels: The most related labels named; None: as many as fit into a tenth of the budget.
         line: Writes one note; by default with its clue and filing, which a model needs to replace or merge it.
 
     Returns:
@@ -244,21 +245,24 @@ def recall_flow(
     Raises:
         StoreError: The server failed.
     """
+    # Written another way the notes may be shorter, and the budget is theirs alone: so more is read.
+    read_units = 2 * budget_units + bound.count_units(fenced([]))
     try:
         asked = read_recall(_decoded(RECALL_IMPRESSIONS, arguments), bound.limits)
         found = yield from recall.recall(
-            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=budget_units
+            bound, asked.query, category=asked.category, labels=asked.labels, budget_units=read_units
         )
     except InvalidInput as error:
         return refusal("Recall", str(error))
     found = _rewritten(bound, found, budget_units, most_labels, line)
     parts = [found.text] if found.text else []
-    if not found.items:
+    left_out = sum(omission.count for omission in found.omitted if omission.what == "impressions")
+    if not found.items and not left_out:
         kept = (yield from recollect.stats(bound)).impressions
         parts.append("Nothing was found." if kept else "Nothing is stored yet.")
-    left_out = sum(omission.count for omission in found.omitted if omission.what == "impressions")
     if left_out:
-        parts.append(f"{left_out} more match and are not shown: ask more closely, by category, labels or question.")
+        more = "more " if found.items else ""
+        parts.append(f"{left_out} {more}match and are not shown: ask more closely, by category, labels or question.")
     if found.near:
         parts.append(f"Close names that exist: {', '.join(map(plain, found.near))}.")
     parts += [f"Note: {plain(warning)}" for warning in asked.warnings]
@@ -272,10 +276,9 @@ def _rewritten(
     bound: Bound, found: Recall, budget_units: int, most_labels: int | None, line: Callable[[Impression], str]
 ) -> Recall:
     """The recall with its notes written another way, best first into the budget, newest last in the text."""
-    labels = found.labels if most_labels is None else found.labels[:most_labels]
+    labels = _related(bound, found.labels, budget_units) if most_labels is None else found.labels[:most_labels]
     heading = [f"Related labels: {', '.join(map(plain, labels))}"] if labels else []
-    left = budget_units - bound.count_units(fenced(heading, SHORT_HEADING))
-    shown, over = [], 0
+    left, shown, over = budget_units, [], 0
     for item in found.items:
         text = line(item.impression) if item.impression else heard_line(item.speaker, item.content)
         cost = bound.count_units(text + "\n")
@@ -284,7 +287,9 @@ def _rewritten(
             continue
         left -= cost
         shown.append((item, text))
-    in_time = sorted(shown, key=lambda pair: pair[0].said_at or _NEVER)
+    in_time = sorted(
+        shown, key=lambda pair: (pair[0].said_at or _NEVER, pair[0].impression.seq if pair[0].impression else 0)
+    )
     text = fenced([*heading, *(text for _, text in in_time)], SHORT_HEADING) if shown else ""
     omitted = found.omitted
     if over:
@@ -292,6 +297,17 @@ def _rewritten(
         omitted = (Omission("impressions", before + over, 2 * budget_units),)
     items = tuple(item for item, _ in shown)
     return Recall(items, text, omitted, labels, found.near, bound.count_units(text) if text else 0)
+
+
+def _related(bound: Bound, labels: Sequence[str], budget_units: int) -> tuple[str, ...]:
+    """As many labels as stand beside notes of that size: a tenth."""
+    left, kept = budget_units // _LABELS_SHARE, []
+    for label in labels:
+        left -= bound.count_units(plain(label) + ", ")
+        if left < 0:
+            break
+        kept.append(label)
+    return tuple(kept)
 
 
 # --- organize ---------------------------------------------------------------------------------------------------
@@ -322,7 +338,7 @@ def organize_flow(bound: Bound, arguments: Arguments, *, source: str | None = No
     try:
         done = yield from _merge(bound, asked, source)
     except (InvalidInput, NotFound, CapacityError) as error:
-        return refusal("Organize", f"{error}. Nothing was merged.")
+        return refusal("Organize", str(error))
     names = f"{asked.level} {_named(done.sources)} into {plain(done.target)}"
     lines = [f"Merged {names}.", f"- Impressions changed: {len(done.moved)}"]
     lines += [f"- Note: {plain(warning)}" for warning in asked.warnings]

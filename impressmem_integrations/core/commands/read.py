@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -268,27 +267,6 @@ def keep_snapshot(
     return Command("keep_snapshot", (keys.meta_key(bound.scope),), args, parse)
 
 
-class Mixture(NamedTuple):
-    """What a mixed context is chosen from: pinned records, oldest pin first, and others in no order, with facts."""
-
-    impressions: int
-    pinned: tuple[tuple[Impression, Facts], ...]
-    others: tuple[tuple[Impression, Facts], ...]
-
-
-def mixture(
-    bound: Bound, most_pinned: int, most_others: int, most_categories: int, most_bytes: int, largest: int
-) -> Command[Mixture]:
-    """Pinned records, and others both newest and spread over the newest categories, in one trip."""
-
-    def parse(reply: Sequence[Raw]) -> Mixture:
-        count, pinned, *rest = reply
-        items = tuple(rows_with_facts(rest))
-        return Mixture(int(count), items[: int(pinned)], items[int(pinned) :])
-
-    return _read(bound, "mixed", (most_pinned, most_others, most_categories, most_bytes, largest), parse)
-
-
 def stats(bound: Bound) -> Command[Stats]:
     """Counts of the scope."""
 
@@ -349,13 +327,12 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What a thread's maintenance has distilled.
 
     Attributes:
         generation: The scope's generation.
-        count: Turns ever distilled.
+        distilled: Turns ever distilled.
         now: The server's time.
         failed: The turn that could not be distilled last, or "".
         tries: How often in a row it failed.
@@ -363,7 +340,7 @@ class Seen:
     """
 
     generation: int
-    count: int
+    distilled: int
     now: datetime
     failed: str
     tries: int
@@ -372,7 +349,7 @@ class Seen:
     @property
     def trimmed(self) -> bool:
         """Whether older turns than those listed were distilled."""
-        return self.count > len(self.turns)
+        return self.distilled > len(self.turns)
 
 
 def seen(bound: Bound, thread: str) -> Command[Seen]:

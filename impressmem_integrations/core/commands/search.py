@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
@@ -15,12 +15,13 @@ from impressmem_integrations.core.ranking import CONSTANTS
 from impressmem_integrations.model import Impression
 
 _MOST_TERMS = 40
-HITS = 60
-ROWS = 80
+_HITS = (40, 100)
+_ROWS = (40, 400)
+_UNITS_PER_HIT = 20
+_UNITS_PER_ROW = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(NamedTuple):
     """A message kept as evidence.
 
     Attributes:
@@ -40,8 +41,7 @@ class Heard:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What a question found, best first, with scores of the two indexes that can be compared.
 
     Attributes:
@@ -61,15 +61,20 @@ _IMPRESSION_ROW = 9
 _TURN_ROW = 3
 
 
-def search(bound: Bound, terms: Sequence[str], words: Iterable[str], *, turns: bool) -> Command[Found]:
+def search(
+    bound: Bound, terms: Sequence[str], words: Iterable[str], *, budget_units: int, turns: bool
+) -> Command[Found]:
     """Look terms up in one trip.
 
     Args:
         bound: The scope.
         terms: Of the question; the first 40 count.
         words: The question's words, casefolded: a speaker that it names is told by them.
+        budget_units: What is to be filled: a large budget wants more hits and rows.
         turns: Search the kept messages as well.
     """
+    hits = min(_HITS[1], max(_HITS[0], budget_units // _UNITS_PER_HIT))
+    rows = min(_ROWS[1], max(_ROWS[0], budget_units // _UNITS_PER_ROW))
 
     def parse(reply: Sequence[Raw]) -> Found:
         now, impressions, heard = reply
@@ -82,8 +87,8 @@ def search(bound: Bound, terms: Sequence[str], words: Iterable[str], *, turns: b
 
     args: tuple[Wire, ...] = (
         CONSTANTS.cap,
-        HITS,
-        ROWS,
+        hits,
+        rows,
         int(turns),
         " ".join(map(str, CONSTANTS.note_neighbours)),
         " ".join(map(str, CONSTANTS.turn_neighbours)),

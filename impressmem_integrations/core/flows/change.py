@@ -207,6 +207,8 @@ def _merge_names(
         if int(left) == 0:
             break
         names = yield from _still_there(bound, kind, names)
+        if not names:  # what was left came along with another source
+            break
     return MergeResult(kind, tuple(gone), as_text(stands), tuple(moved), labels_moved, transaction)
 
 
