@@ -37,8 +37,9 @@ def check_turns(audit: _Looking) -> None:
             audit.report(audit.key("turns"), position, "is no message of a turn", gone)
     for turn, positions in held.items():
         place = f"{min(positions)} {max(positions)}"
-        if places.get(turn) != place:
-            put = Write("HSET", audit.key("turn-places"), (turn, place))
+        said, _, kept = places.get(turn, "").rpartition(" ")  # first, last, when it was kept
+        if said != place:
+            put = Write("HSET", audit.key("turn-places"), (turn, f"{place} {kept if kept.isdecimal() else 0}"))
             audit.report(audit.key("turn-places"), turn, "does not say where the turn stands", put)
     audit.remove_others(audit.key("turn-places"), places, held, "has no messages")
     _check_counters(audit, turns, [position for positions in held.values() for position in positions])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
-    from impressmem_integrations.model import Message
+    from impressmem_integrations.model import Answer, Message
 
 R = TypeVar("R")
 
