@@ -26,6 +26,7 @@ class Announce(BaseEventHandler):
     """Prints what the background learnt."""
 
     def handle(self, event: object, **kwargs: object) -> None:
+        """Take every event of LlamaIndex."""
         if isinstance(event, MemoryUpdatedEvent):
             print(f"  [memory updated: {', '.join(event.saved + event.changed)}]")
 
