@@ -58,7 +58,9 @@ class Loopback:
         """Record a request and answer it."""
         messages = body["messages"]
         with self._lock:
-            self.faults += [fault for check in CHECKERS.values() for fault in check(messages, body.get("tools"))]
+            for name, check in CHECKERS.items():
+                # LlamaIndex' OpenAI client adds `additionalProperties` to schemas, which is right for OpenAI.
+                self.faults += check(messages, None if name == "GEMINI" else body.get("tools"))
             last = str(messages[-1]["content"])
             if "<turn>" in last:
                 self.kept.append(last)
