@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
+import httpx
 from fastapi import FastAPI, Header
 from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
@@ -28,15 +29,26 @@ from impressmem_integrations.maintenance.runner import Runner
 MOST_CONVERSATIONS = 1_000
 
 store = ImpressionStore.from_env()  # opens nothing yet
-runner = Runner()
 conversations: OrderedDict[tuple[str, str], ImpressionMemory] = OrderedDict()
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    yield
-    for error in await runner.aclose():  # what was said before the stop is still learnt from
-        print(error)
+    # The service has one event loop: one LLM serves it, and maintenance uses the blocking half of it.
+    async with httpx.AsyncClient() as http, Runner() as app.state.runner:
+        with httpx.Client() as blocking:
+            app.state.llm = OpenAILike(
+                model=os.environ.get("OPENAI_MODEL", "gpt-4.1-mini"),
+                api_base=os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+                api_key=os.environ["OPENAI_API_KEY"],
+                is_chat_model=True,
+                is_function_calling_model=True,
+                http_client=blocking,
+                async_http_client=http,
+            )
+            yield
+            for error in await app.state.runner.aclose():  # what was said before the stop is still learnt from
+                print(error)
     await store.aclose()
 
 
@@ -50,17 +62,6 @@ class Said(BaseModel):
     text: str
 
 
-def model() -> OpenAILike:
-    """A client of its own for each request: async clients do not outlive their event loop."""
-    return OpenAILike(
-        model=os.environ.get("OPENAI_MODEL", "gpt-4.1-mini"),
-        api_base=os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1"),
-        api_key=os.environ["OPENAI_API_KEY"],
-        is_chat_model=True,
-        is_function_calling_model=True,
-    )
-
-
 def memory_of(user: str, conversation: str) -> ImpressionMemory:
     """The memory of a conversation; those used last are kept, all others start with what is remembered."""
     key = (user, conversation)
@@ -69,9 +70,9 @@ def memory_of(user: str, conversation: str) -> ImpressionMemory:
             store,
             user=user,  # from the application's own login, never from a model
             primary=ChatMemoryBuffer.from_defaults(),
-            model=model(),
+            model=app.state.llm,
             thread_id=conversation,
-            runner=runner,
+            runner=app.state.runner,
         )
     conversations.move_to_end(key)
     if len(conversations) > MOST_CONVERSATIONS:
@@ -82,7 +83,7 @@ def memory_of(user: str, conversation: str) -> ImpressionMemory:
 @app.post("/chat")
 async def chat(said: Said, x_user: Annotated[str, Header()]) -> dict[str, str]:
     """Answer one message. A real service takes the user from a session, not from a header."""
-    engine = SimpleChatEngine.from_defaults(llm=model(), memory=memory_of(x_user, said.conversation))
+    engine = SimpleChatEngine.from_defaults(llm=app.state.llm, memory=memory_of(x_user, said.conversation))
     return {"text": str(await engine.achat(said.text))}
 
 

@@ -114,7 +114,7 @@ async def test_fastapi(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
                 assert (await client.get("/memory")).status_code == 422  # nobody is no user
                 assert await post(client, "alice", "c1", "I must not eat any nuts.") == "Hello."
-                assert await app.runner.aflush() == []
+                assert await app.app.state.runner.aflush() == []
                 assert [item["clue"] for item in await kept(client, "alice")] == ["USER-NUTS"]
                 both = asyncio.gather(post(client, "alice", "c2", "Dinner?"), post(client, "bob", "c1", "Dinner?"))
                 assert await both == ["No nuts.", "Hello."]
