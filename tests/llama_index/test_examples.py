@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -123,3 +124,45 @@ async def test_fastapi(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
                 assert erased.json() == {"erased": 1}
                 assert await post(client, "alice", "c3", "Dinner?") == "Hello."
     assert loopback.faults == []
+
+
+_EXECUTE = """
+import sys, nbformat, nbclient
+notebook = nbformat.read(sys.argv[1], as_version=4)
+nbclient.NotebookClient(notebook, timeout=50, kernel_name="python3").execute()
+print("".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", ())))
+"""
+
+
+def test_notebook(tmp_path: Path) -> None:
+    def chat(messages: list[Message]) -> str | Message:
+        last = str(messages[-1]["content"])
+        if messages[-1]["role"] == "tool":
+            return "In Lisbon." if "Lisbon" in last else "I do not know."
+        if last.endswith("Where do I live?"):
+            return calls(call("recall_impressions", {"query": "Lisbon"}))
+        return "A cake without nuts." if "has a nut allergy" in last else "Noted."
+
+    def keeper(quoted: str) -> str | Message:
+        if "moved to Lisbon" in quoted:
+            return save(NUTS, impression("USER-HOME", "lives in Lisbon"))
+        return save(impression("SISTER", "Ines, a doctor in Faro")) if "Ines" in quoted else "IGNORE"
+
+    with Loopback(chat, keeper) as loopback:
+        environment = os.environ | loopback.environment | {
+            "IMPRESSMEM_URL": f"embedded://{tmp_path}", "PYTHONPATH": str(ROOT), "JUPYTER_PLATFORM_DIRS": "1",
+        }  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", _EXECUTE, "notebooks/03_llama_index_chat.ipynb"], cwd=ROOT, env=environment,
+            capture_output=True, text=True, check=False, timeout=100,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert loopback.faults == []
+    for text in ("USER-HOME | lives in Lisbon", "A cake without nuts.", "In Lisbon.", "stored ('SISTER',)", "3 erased"):
+        assert text in done.stdout
+    assert not [quoted for quoted in loopback.kept if "riddle" in quoted or "about food" in quoted]
+
+
+def test_the_notebook_holds_no_outputs() -> None:
+    notebook = json.loads((ROOT / "notebooks/03_llama_index_chat.ipynb").read_text())
+    assert not [cell for cell in notebook["cells"] if cell.get("outputs") or cell.get("execution_count")]
