@@ -103,6 +103,11 @@ class Attachment:
         """The URL without its password; None for a store that was handed in."""
         return self._plain
 
+    @property
+    def origin(self) -> object:
+        """What everything that reaches the same store has in common: the store that was handed in, or this."""
+        return self._store if self._plain is None and self._store is not None else self
+
     def memory(self, session: str | None = None) -> ImpressionStore:
         """The store of one user.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from llama_index_instrumentation import get_dispatcher
-from llama_index_instrumentation.base import BaseEvent
-from llama_index_instrumentation.dispatcher import Dispatcher
+from llama_index.core.instrumentation import Dispatcher, get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.instrumentation.events.base import BaseEvent  # type: ignore[attr-defined]
 
 from impressmem_integrations.model import Report
 

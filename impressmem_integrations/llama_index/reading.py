@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class Reader:
-    """Reads of one store; shared by everything that is attached to it (see `reader_of`)."""
+    """Reads of one store; shared by everything that was given it (see `reader_of`)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -106,11 +106,11 @@ class Reader:
         raise late
 
 
-_known: weakref.WeakKeyDictionary[Attachment, Reader] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[object, Reader] = weakref.WeakKeyDictionary()
 _known_lock = threading.Lock()
 
 
 def reader_of(attachment: Attachment) -> Reader:
-    """The one of this attachment."""
+    """The one of this attachment's store."""
     with _known_lock:
-        return _known.setdefault(attachment, Reader())
+        return _known.setdefault(attachment.origin, Reader())

@@ -133,3 +133,25 @@ def test_errors_say_what_to_change() -> None:
     with pytest.raises(ConfigurationError) as found:
         ImpressionMemory("http://:s3cret@h", user="alice")
     assert "s3cret" not in str(found.value)
+
+
+_WITHOUT = """
+import sys
+sys.modules["llama_index"] = None
+import impressmem_integrations.llama_index as adapter
+print(sorted(adapter.__all__), adapter.ImpressionMemory)
+"""
+
+
+def test_lc10_without_llama_index_the_error_names_the_extra() -> None:
+    done = subprocess.run([sys.executable, "-c", _WITHOUT], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "MissingExtra" in done.stderr
+    assert "[llama-index]" in done.stderr
+
+
+def test_no_name_is_made_up() -> None:
+    import impressmem_integrations.llama_index as adapter
+
+    assert set(adapter.__all__) <= set(dir(adapter))
+    with pytest.raises(AttributeError):
+        adapter.NoSuchThing  # noqa: B018

@@ -166,3 +166,25 @@ def test_notebook(tmp_path: Path) -> None:
 def test_the_notebook_holds_no_outputs() -> None:
     notebook = json.loads((ROOT / "notebooks/03_llama_index_chat.ipynb").read_text())
     assert not [cell for cell in notebook["cells"] if cell.get("outputs") or cell.get("execution_count")]
+
+
+def test_the_first_lines_of_the_docs(tmp_path: Path) -> None:
+    block = (ROOT / "docs/llama_index.md").read_text().split("```python\n")[1].split("```")[0]
+    assert len(block.splitlines()) == 12
+
+    def chat(messages: list[Message]) -> str:
+        return "Without nuts." if "has a nut allergy" in str(messages) else "Noted."
+
+    with Loopback(chat, keep_nuts) as loopback:
+        environment = os.environ | loopback.environment | {
+            "OPENAI_API_BASE": loopback.environment["OPENAI_BASE_URL"], "HOME": str(tmp_path), "XDG_DATA_HOME":
+            str(tmp_path), "PYTHONPATH": str(ROOT),
+        }  # fmt: skip
+        runs = [
+            subprocess.run([sys.executable, "-c", block], env=environment, cwd=tmp_path, capture_output=True, text=True,
+                           check=False, timeout=60)
+            for _ in range(2)
+        ]  # fmt: skip
+    assert [done.stderr for done in runs] == ["", ""]
+    assert runs[1].stdout == "Without nuts.\nWithout nuts.\n"
+    assert loopback.faults == []

@@ -7,7 +7,6 @@ import copy
 import inspect
 import pickle
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -285,26 +284,6 @@ def test_the_reply_is_not_delayed(alice: ImpressionStore, chat: Chat, memory_of:
         memory.flush(0.05)
     gate.set()
     assert memory.flush() == []
-
-
-async def test_li05_the_loop_goes_on_while_memory_is_read(alice: ImpressionStore, chat: Chat, memory_of: Make) -> None:
-    memory = memory_of(alice)
-    late: list[float] = []
-    done = asyncio.Event()
-
-    async def tick() -> None:
-        while not done.is_set():
-            before = time.monotonic()
-            await asyncio.sleep(0.005)
-            late.append(time.monotonic() - before)
-
-    ticking = asyncio.create_task(tick())
-    for _ in range(5):
-        await engine(chat, memory).achat(NUTS)
-    done.set()
-    await ticking
-    await memory.aflush()
-    assert sorted(late)[len(late) // 2] < 0.05
 
 
 # --- the switch -----------------------------------------------------------------------------------------------------
