@@ -22,7 +22,7 @@ ROOT_NAMES = {
 }
 ADAPTER_NAMES = {
     "langchain": {"ImpressionMiddleware", "impression_tools"},
-    "llama_index": {"ImpressionMemory", "ImpressionMemoryBlock", "ImpressionToolSpec"},
+    "llama_index": {"ImpressionMemory", "ImpressionMemoryBlock", "ImpressionRetriever", "ImpressionToolSpec"},
     "openai": {"OpenAIChat"},
 }
 
