@@ -88,9 +88,9 @@ class _MemoryStep(RunnableSerializable[Any, Output]):
 
     _identity: Identity = PrivateAttr()
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Check the arguments; nothing is opened."""
-        super().model_post_init(context)
+    def __init__(self, **options: Any) -> None:
+        # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
+        super().__init__(**options)
         self._identity = Identity(self.store, self.user)
 
     def _memory(self, config: RunnableConfig) -> tuple[ImpressionStore, Run]:
@@ -142,9 +142,9 @@ class MaintenanceChain(_MemoryStep[Report]):
     settings: Any = Field(default=None, exclude=True, repr=False)
     on_error: Literal["report", "raise"] = "report"
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Check the arguments; nothing is opened."""
-        super().model_post_init(context)
+    def __init__(self, **options: Any) -> None:
+        # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
+        super().__init__(**options)
         aanswering(self.model)
         review_kind(self.review)
 

@@ -12,6 +12,7 @@ from impressmem_integrations.turns import canonical_history
 
 STEPS = "intermediate_steps"
 """Where `AgentExecutor` puts what its tools did."""
+_MESSAGES = "messages"  # beside the output when it streams
 
 
 def input_key_of(inputs: Mapping[str, Any], given: str | None, ours: Collection[str]) -> str:
@@ -30,7 +31,7 @@ def input_key_of(inputs: Mapping[str, Any], given: str | None, ours: Collection[
 
 def output_key_of(outputs: Mapping[str, Any], given: str | None) -> str:
     """The output that the assistant said; as `input_key_of`."""
-    return _one(outputs, given, {STEPS}, "output")
+    return _one(outputs, given, {STEPS, _MESSAGES}, "output")
 
 
 def _one(values: Mapping[str, Any], given: str | None, without: Collection[str], what: str) -> str:

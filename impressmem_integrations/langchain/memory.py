@@ -97,9 +97,9 @@ class ImpressionMemory(BaseMemory):
     _said: dict[str | None, deque[list[Message]]] = PrivateAttr(default_factory=dict)
     _waiting: deque[list[Message]] = PrivateAttr(default_factory=lambda: deque(maxlen=_MOST_WAITING))
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Check the arguments; nothing is opened."""
-        super().model_post_init(context)
+    def __init__(self, **options: Any) -> None:
+        # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
+        super().__init__(**options)
         if self.memory_key in (self.input_key, "stop"):
             raise ConfigurationError(f"memory_key={self.memory_key!r} is what the user says: give memory another name")
         self._identity = Identity(self.store, self.user)

@@ -45,9 +45,9 @@ class ImpressionRetriever(BaseRetriever):
 
     _identity: Identity = PrivateAttr()
 
-    def model_post_init(self, context: Any, /) -> None:
-        """Check the arguments; nothing is opened."""
-        super().model_post_init(context)
+    def __init__(self, **options: Any) -> None:
+        # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
+        super().__init__(**options)
         self._identity = Identity(self.store, self.user)
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
