@@ -9,8 +9,7 @@ from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackMa
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.config import merge_configs
-from langchain_core.runnables.utils import Output
-from pydantic import ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from impressmem_integrations.errors import InvalidInput, ModelError, StoreUnavailable
 from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, User, current_context
@@ -78,7 +77,7 @@ def context_chain(store: ImpressionStore, *, user: User = FROM_STORE, budget_uni
     return ContextChain(store=store, user=user, budget_units=budget_units)
 
 
-class _MemoryStep(RunnableSerializable[Any, Output]):
+class _Scoped(BaseModel):
     """What the two steps share: whose memory a run may touch."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -98,7 +97,7 @@ class _MemoryStep(RunnableSerializable[Any, Output]):
         return self._identity.of(run), run
 
 
-class ContextChain(_MemoryStep[str]):
+class ContextChain(_Scoped, RunnableSerializable[Any, str]):
     """See `context_chain`."""
 
     name: str | None = "impression_context"
@@ -132,7 +131,7 @@ def _question(given: Any) -> str | None:
     return query_of([HumanMessage(newest)])
 
 
-class MaintenanceChain(_MemoryStep[Report]):
+class MaintenanceChain(_Scoped, RunnableSerializable[Any, Report]):
     """See `maintenance_chain`."""
 
     name: str | None = "impression_maintenance"
