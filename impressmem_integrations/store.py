@@ -5,123 +5,31 @@ Signature, annotations and docstring of an operation exist once, at its flow in 
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
 from time import perf_counter
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from impressmem_integrations import transfer
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
-from impressmem_integrations.core.flows import change, contexts, recollect
+from impressmem_integrations.core.flows import change, contexts, keep, recollect
 from impressmem_integrations.core.flows import recall as recalls
-from impressmem_integrations.core.flows.recollect import Pages
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.maintenance import decide, evidence
-from impressmem_integrations.maintenance.answers import awaited_answers, blocking_answers, review_kind
-from impressmem_integrations.maintenance.asking import Mode
-from impressmem_integrations.maintenance.flow import maintain
-from impressmem_integrations.maintenance.settings import Settings
-from impressmem_integrations.model import Report
+from impressmem_integrations.facade import Later, awaited, blocking, listed
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
 
-P = ParamSpec("P")
+if TYPE_CHECKING:
+    from impressmem_integrations.maintenance import decide, evidence
+    from impressmem_integrations.maintenance.asking import Mode
+    from impressmem_integrations.maintenance.settings import Settings
+    from impressmem_integrations.model import Report
+
 R = TypeVar("R")
-T = TypeVar("T")
-
-
-def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any], prefix: str = "") -> Any:
-    """Give a method the flow's signature without its scope, and its docstring: schema inference reads these."""
-    parameters, returned = _read_signature(flow)
-    returns = result(get_args(returned))
-    self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    method.__name__ = prefix + flow.__name__
-    method.__qualname__ = f"ImpressionStore.{method.__name__}"
-    method.__doc__ = flow.__doc__
-    method.__signature__ = inspect.Signature([self_parameter, *parameters], return_annotation=returns)
-    method.__annotations__ = {p.name: p.annotation for p in parameters} | {"return": returns}
-    return method
-
-
-@cache  # both twins of an operation read the same flow, at import
-def _read_signature(flow: Callable[..., Any]) -> tuple[list[inspect.Parameter], Any]:
-    """The parameters of a flow after its scope, and what it returns, with annotations evaluated."""
-    hints = get_type_hints(flow)
-    parameters = list(inspect.signature(flow).parameters.values())[1:]
-    return [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters], hints["return"]
-
-
-def _of_flow(arguments: tuple[Any, ...]) -> Any:
-    return arguments[2]  # Generator[yielded, sent, returned]
-
-
-def _of_pages(arguments: tuple[Any, ...]) -> Any:
-    item: Any = arguments[0]
-    return Listing[item]
-
-
-def blocking(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], R]:
-    """An operation that blocks until the server has answered."""
-
-    def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> R:
-        return drive(flow(self._bound, *args, **kwargs), self._answer)
-
-    made: Callable[Concatenate[ImpressionStore, P], R] = _public(method, flow, _of_flow)
-    return made
-
-
-def awaited(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], Awaitable[R]]:
-    """The awaitable twin of an operation."""
-
-    async def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await adrive(flow(self._bound, *args, **kwargs), self._aanswer)
-
-    made: Callable[Concatenate[ImpressionStore, P], Awaitable[R]] = _public(method, flow, _of_flow, "a")
-    return made
-
-
-class Listing(Generic[T]):
-    """A listing that reads pages as it is walked; walking it again reads anew."""
-
-    def __init__(self, store: ImpressionStore, pages: Pages[T]) -> None:
-        self._store, self._pages = store, pages
-
-    def __iter__(self) -> Iterator[T]:
-        cursor, left = self._pages.first, self._pages.limit
-        while cursor is not None:
-            items, cursor = drive(self._pages.page(cursor), self._store._answer)
-            for item in items:
-                if left is not None and left <= 0:
-                    return
-                yield item
-                left = left if left is None else left - 1
-
-    async def __aiter__(self) -> AsyncIterator[T]:
-        cursor, left = self._pages.first, self._pages.limit
-        while cursor is not None:
-            items, cursor = await adrive(self._pages.page(cursor), self._store._aanswer)
-            for item in items:
-                if left is not None and left <= 0:
-                    return
-                yield item
-                left = left if left is None else left - 1
-
-
-def listed(
-    pages: Callable[Concatenate[Bound, P], Pages[T]], prefix: str = ""
-) -> Callable[Concatenate[ImpressionStore, P], Listing[T]]:
-    """A lazily paged listing; the same object can be walked with `for` and with `async for`."""
-
-    def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> Listing[T]:
-        return Listing(self, pages(self._bound, *args, **kwargs))
-
-    made: Callable[Concatenate[ImpressionStore, P], Listing[T]] = _public(method, pages, _of_pages, prefix)
-    return made
 
 
 class ImpressionStore:
@@ -232,11 +140,6 @@ class ImpressionStore:
         """The bounds in force."""
         return self._bound.limits
 
-    @property
-    def cold(self) -> bool:
-        """Whether the next call starts the embedded server first, which takes longer than a call."""
-        return self._connection.cold
-
     def __repr__(self) -> str:
         return f"<ImpressionStore bot={self.scope.bot!r} user={self.scope.user!r} at {self._connection.shown}>"
 
@@ -284,14 +187,20 @@ class ImpressionStore:
     aforget = awaited(change.forget)
     forget_everything = blocking(change.forget_everything)
     aforget_everything = awaited(change.forget_everything)
-    remember_turns = blocking(evidence.remember_turns)
-    aremember_turns = awaited(evidence.remember_turns)
     history = blocking(recollect.history)
     ahistory = awaited(recollect.history)
     journal = blocking(recollect.journal)
     ajournal = awaited(recollect.journal)
     stats = blocking(recollect.stats)
     astats = awaited(recollect.stats)
+    check = blocking(keep.check)
+    acheck = awaited(keep.check)
+    repair = blocking(keep.repair)
+    arepair = awaited(keep.repair)
+    export_jsonl = transfer.export_jsonl
+    aexport_jsonl = transfer.aexport_jsonl
+    import_jsonl = transfer.import_jsonl
+    aimport_jsonl = transfer.aimport_jsonl
     impressions = listed(recollect.impressions)
     aimpressions = listed(recollect.impressions, "a")
     categories = listed(recollect.categories)
@@ -334,6 +243,9 @@ class ImpressionStore:
             ConfigurationError: The model or the review cannot be used as one.
             InvalidInput: A message cannot be read.
         """
+        from impressmem_integrations.maintenance.answers import blocking_answers, review_kind
+        from impressmem_integrations.maintenance.flow import maintain
+
         answer = blocking_answers(model, review, self._connection.send)
         started = perf_counter()
         flow = maintain(
@@ -361,6 +273,9 @@ class ImpressionStore:
         settings: Settings | None = None,
     ) -> Report:
         """The awaitable twin of `maintain`; model and review may be async callables."""
+        from impressmem_integrations.maintenance.answers import awaited_answers, review_kind
+        from impressmem_integrations.maintenance.flow import maintain
+
         answer = awaited_answers(model, review, self._connection.asend)
         started = perf_counter()
         flow = maintain(
@@ -375,12 +290,24 @@ class ImpressionStore:
         )
         return replace(await adrive(flow, answer), seconds=perf_counter() - started)
 
-    plans = blocking(decide.plans)
-    aplans = awaited(decide.plans)
-    apply = blocking(decide.apply)
-    aapply = awaited(decide.apply)
-    reject = blocking(decide.reject)
-    areject = awaited(decide.reject)
+    if TYPE_CHECKING:
+        plans = blocking(decide.plans)
+        aplans = awaited(decide.plans)
+        apply = blocking(decide.apply)
+        aapply = awaited(decide.apply)
+        reject = blocking(decide.reject)
+        areject = awaited(decide.reject)
+        remember_turns = blocking(evidence.remember_turns)
+        aremember_turns = awaited(evidence.remember_turns)
+    else:
+        plans = Later(blocking, "decide", "plans")
+        aplans = Later(awaited, "decide", "plans")
+        apply = Later(blocking, "decide", "apply")
+        aapply = Later(awaited, "decide", "apply")
+        reject = Later(blocking, "decide", "reject")
+        areject = Later(awaited, "decide", "reject")
+        remember_turns = Later(blocking, "evidence", "remember_turns")
+        aremember_turns = Later(awaited, "evidence", "remember_turns")
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""

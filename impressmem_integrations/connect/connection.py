@@ -167,9 +167,11 @@ _OPTIONS: dict[str, Any] = {
 
 def _pool_from(make: Callable[[type[redis.BlockingConnectionPool]], redis.BlockingConnectionPool]) -> Any:
     try:
-        return redis.Redis(connection_pool=make(redis.BlockingConnectionPool))
-    except (ValueError, redis.RedisError) as error:
-        raise ConfigurationError("the URL cannot be used; see the supported forms in the README") from error
+        pool = make(redis.BlockingConnectionPool)
+        pool.connection_class(**pool.connection_kwargs)  # opens nothing; an option that does not exist fails here
+    except (TypeError, ValueError, redis.RedisError):  # their words may quote the URL, password included
+        raise ConfigurationError("the URL or one of its options cannot be used; see the README's forms") from None
+    return redis.Redis(connection_pool=pool)
 
 
 def connect(url: str, async_client: Any = None) -> Connection:

@@ -42,9 +42,22 @@ def _encode(value: bytes | str | float) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
 
 
+_CODES = {
+    redis.exceptions.OutOfMemoryError: "OOM",
+    redis.exceptions.ReadOnlyError: "READONLY",
+    redis.exceptions.NoPermissionError: "NOPERM",
+    redis.exceptions.TryAgainError: "TRYAGAIN",
+}
+
+
+def _with_code(error: Exception) -> str:
+    """The server's words with the code at their front, which redis-py takes away from errors it has a class for."""
+    return " ".join([*(code for kind, code in _CODES.items() if isinstance(error, kind)), str(error)])
+
+
 def _is_moving(error: ResponseError) -> bool:
     """Whether a Cluster slot is on its way: the script failed before its first write and may be sent again."""
-    text = str(error)
+    text = _with_code(error)
     return text.startswith("TRYAGAIN") or "non local key" in text
 
 
@@ -111,7 +124,7 @@ def translated(error: Exception, shown: str) -> Exception:
         return StoreTimeout(f"the server at {shown} did not answer in time; whether a write arrived is not known")
     if isinstance(error, redis.exceptions.ConnectionError | OSError):
         return StoreUnavailable(f"no server answers at {shown}; {_HINT}")
-    text = str(error)
+    text = _with_code(error)
     for code, kind, message in _REPLIES:
         if text.startswith(code) or f" {code} " in text[:200]:
             return kind(f"{message} (server at {shown})")

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from impressmem_integrations.errors import ConfigurationError
 
 _FORMS = "embedded, embedded:///path/dir, embedded://:memory:, redis://host:port/db, unix:///path.sock?db=0"
+_ENCODE = "write special characters of a password as percent codes, e.g. %2F for /"
 _FSYNC = ("always", "everysec", "no")
 
 
@@ -40,14 +41,16 @@ def read_url(url: str) -> Embedded | Remote:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
-        raise ConfigurationError(f"the URL cannot be read ({error}); use one of {_FORMS}") from None
+    except ValueError:  # its words quote what stands where a port should be, which may be part of a password
+        raise ConfigurationError(f"the URL cannot be read; {_ENCODE}, or use one of {_FORMS}") from None
     if parts.scheme == "unix":
         if not parts.path:
             raise ConfigurationError("a unix:// URL needs a path, e.g. unix:///run/valkey.sock?db=0")
         return Remote(url, f"unix socket {unquote(parts.path)}")
     if parts.scheme not in ("redis", "rediss"):
         raise ConfigurationError(f"the URL scheme {parts.scheme!r} is not supported; use one of {_FORMS}")
+    if "@" in parts.path + parts.fragment:
+        raise ConfigurationError(f"the URL cannot be read; {_ENCODE}")
     if not parts.hostname:
         raise ConfigurationError("the URL names no host, e.g. redis://localhost:6379/0")
     database = parts.path.strip("/")

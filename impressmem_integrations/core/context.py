@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.commands.read import Material
@@ -35,8 +35,7 @@ def profile(budget_units: int, unit_name: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Core:
+class Core(NamedTuple):
     """The frozen part of an epoch.
 
     Attributes:
@@ -71,8 +70,7 @@ class Core:
         return cls(tuple(lines), tuple(clues), fixed, stored, found, pins_complete, average)
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(NamedTuple):
     """What changed since the core was made: lines, oldest first, and per line its clue."""
 
     lines: tuple[str, ...] = ()

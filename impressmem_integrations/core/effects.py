@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from impressmem_integrations.model import Answer, Message
+if TYPE_CHECKING:
+    from impressmem_integrations.model import Answer, Message
 
 R = TypeVar("R")
 
@@ -44,8 +45,14 @@ class Command(Effect[R]):
     writes: bool = True
 
 
+if TYPE_CHECKING:
+    _Answered = Effect[Answer]
+else:
+    _Answered = Effect  # answers load when somebody asks
+
+
 @dataclass(frozen=True, slots=True)
-class AskModel(Effect[Answer]):
+class AskModel(_Answered):
     """One question to a maintenance model, in OpenAI chat form; the answer is read by `tools.calls`.
 
     Attributes:

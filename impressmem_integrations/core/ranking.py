@@ -14,14 +14,13 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 Kind = Literal["impression", "turn"]
 
 
-@dataclass(frozen=True, slots=True)
-class Constants:
+class Constants(NamedTuple):
     """Every number of the ranking. docs/ranking.md names the experiment that set each (E1 ... ).
 
     Attributes:
@@ -59,7 +58,7 @@ class Constants:
     feedback_terms: int = 10
     feedback_weight: float = 0.2
     floor: float = 0.1
-    cap: int = 2000
+    cap: int = 500
     fresh: float = 0.05
     used: float = 0.05
     often_used: int = 10
@@ -68,8 +67,7 @@ class Constants:
 CONSTANTS = Constants()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of the index query's reply: a hit, or a row beside one.
 
     Attributes:
@@ -91,8 +89,7 @@ class Row:
     sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A row with its score in one lane or after fusion.
 
     Attributes:
@@ -105,11 +102,10 @@ class Scored:
     kind: Kind
     row: Row
     score: float
-    receipt: Mapping[str, int] = field(default_factory=dict)
+    receipt: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Filling:
+class Filling(NamedTuple):
     """What a budget holds.
 
     Attributes:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from impressmem_integrations.core.commands.read import Material
 from impressmem_integrations.model import Impression, Omission
@@ -134,8 +135,7 @@ def _cut_to(item: Impression, budget: _Budget) -> str | None:
     return text if budget.take(text) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """What a new context shows: name lines, then notes as (clue, line).
 
     Attributes:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
-from impressmem_integrations.connect.connection import executor
+from impressmem_integrations.connect.connection import Connection, executor
 from impressmem_integrations.errors import StoreTimeout, StoreUnavailable
 from impressmem_integrations.store import ImpressionStore
 
@@ -23,13 +23,13 @@ T = TypeVar("T")
 DEFAULT_LIMIT_SECONDS = 1.0
 _COLD_SECONDS = 15.0
 """The embedded server starts or fails within this; there is no network to wait for."""
-_INSTANT_SECONDS = 0.05
+_INSTANT_SECONDS = 0.1
 
 _log = logging.getLogger(__name__)
 
 
 class Availability:
-    """Whether one store answers; shared by everything that was given that store (see `availability_of`)."""
+    """Whether one server answers; shared by all that reach it by the same connection (see `availability_of`)."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -66,6 +66,8 @@ class Availability:
             await asyncio.wait([waiting], timeout=seconds)
         finally:
             waiting.cancel()  # or it would report to a loop that may be closed by then
+        if not waiting.cancelled():
+            waiting.exception()  # it is raised below, from the future itself
         return self._answer(future)
 
     def _start(self, call: Callable[[], T], limit_seconds: float) -> tuple[Future[T], float]:
@@ -89,24 +91,25 @@ class Availability:
     def _answer(self, future: Future[T]) -> T:
         if future.done() and not future.cancelled():
             return future.result()
-        with self._lock:
-            if not future.cancel():
-                self._try = future  # still under way: its answer will end the outage
         late = StoreTimeout("memory did not answer within the time limit")
-        self.saw(late)
+        if not future.cancel():  # it was sent, and did not merely wait for a thread
+            with self._lock:
+                self._try = future  # its answer, however late, will end the outage
+            self.saw(late)
         raise late
 
 
-_known: weakref.WeakKeyDictionary[ImpressionStore, Availability] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Connection, Availability] = weakref.WeakKeyDictionary()
 _known_lock = threading.Lock()
 
 
 def availability_of(store: ImpressionStore) -> Availability:
-    """The one of this store object."""
+    """The one of a store and all its views."""
     with _known_lock:
-        return _known.setdefault(store, Availability())
+        return _known.setdefault(store._connection, Availability())
 
 
 def limit_for(store: ImpressionStore, limit_seconds: float) -> float:
     """The time limit of the next read: longer where it has to start the embedded server."""
-    return max(limit_seconds, _COLD_SECONDS) if store.cold else limit_seconds
+    cold = store._connection.cold  # whether a server is up is nobody's business but ours
+    return max(limit_seconds, _COLD_SECONDS) if cold else limit_seconds

@@ -48,14 +48,19 @@ local function lookup(index)
     if i > 1 and summed + term.df > cap then break end
     rare, summed = i, summed + term.df
   end
-  local command, weights = {rare}, {'WEIGHTS'}
-  for i = 1, rare do
-    command[i + 1] = found[i].key
-    weights[i + 1] = string.format('%.17g', found[i].idf)
+  local union
+  if rare == 1 then   -- a frequent word alone may stand everywhere: its best members are enough
+    union = call('ZREVRANGE', found[1].key, 0, 3 * most_hits - 1, 'WITHSCORES')
+  else
+    local command, weights = {rare}, {'WEIGHTS'}
+    for i = 1, rare do
+      command[i + 1] = found[i].key
+      weights[i + 1] = string.format('%.17g', found[i].idf)
+    end
+    for _, weight in ipairs(weights) do command[#command + 1] = weight end
+    command[#command + 1] = 'WITHSCORES'
+    union = call('ZUNION', unpack(command))
   end
-  for _, weight in ipairs(weights) do command[#command + 1] = weight end
-  command[#command + 1] = 'WITHSCORES'
-  local union = call('ZUNION', unpack(command))
   local hits = {}
   for i = 1, #union, 2 do hits[#hits + 1] = {union[i], tonumber(union[i + 1])} end
   table.sort(hits, function(a, b) return a[2] > b[2] or (a[2] == b[2] and a[1] > b[1]) end)

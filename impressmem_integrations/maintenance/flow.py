@@ -146,7 +146,7 @@ def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
         return None
     settings = job.settings
     talking = [turn for turn in new if settings.worth_asking(user_texts(turn))]
-    guards = [write.seen_guard(job.thread, seen.count)]
+    guards = [write.seen_guard(job.thread, seen.distilled)]
     if not talking:
         return (yield from _wait(job, new, guards, "no turn says anything to keep"))
     if len(talking) < settings.batch_turns and not job.flush:

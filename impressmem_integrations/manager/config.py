@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from ipaddress import IPv6Address
 from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -105,12 +106,21 @@ def redis_url(given: Mapping[str, Any]) -> str:
     if unknown := sorted(str(name) for name in given if name not in _FIELDS):
         raise ConfigurationError(f"redis_config does not know {', '.join(unknown)}; it takes url, {', '.join(_FIELDS)}")
     host = given.get("host", "localhost")
-    if not isinstance(host, str) or not host.strip() or set("/@?#%[] ") & set(host):
+    if not isinstance(host, str) or not _is_host(host):
         raise ConfigurationError("the host in redis_config must be a host name or address, without port or scheme")
     port, db = _number(given, "port", 6379, 1, 65_535), _number(given, "db", 0, 0, 1_000_000)
     username, password = (_secret(given, name) for name in ("username", "password"))
     login = f"{quote(username, safe='')}:{quote(password, safe='')}@" if username or password else ""
     return f"redis://{login}{f'[{host}]' if ':' in host else host}:{port}/{db}"
+
+
+def _is_host(text: str) -> bool:
+    if ":" in text:
+        try:
+            IPv6Address(text)
+        except ValueError:
+            return False
+    return bool(text) and not set("/@?#%[]\\") & set(text) and not any(char.isspace() for char in text)
 
 
 def _number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:

@@ -284,8 +284,9 @@ class ImpressMemManager:
         try:
             report = await self.store.aperform(lambda bound: carry_out(bound, calls))
         except ImpressMemError as error:
-            logger.error("maintenance calls could not be carried out: %s", type(error).__name__)  # noqa: TRY400 - no trace: it may hold contents
             report = Report("store_unavailable", reason=str(error))
+        if report.status == "store_unavailable":
+            logger.error("maintenance calls could not be carried out: %s", report.reason)
         if report.refused:
             logger.warning("parts of a maintenance answer that were not carried out: %d", len(report.refused))
         return replace(report, seconds=perf_counter() - started)

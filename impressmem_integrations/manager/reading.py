@@ -11,6 +11,7 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.mixed import mixture
 from impressmem_integrations.core.commands.records import milliseconds
+from impressmem_integrations.core.commands.spread import spread_labels
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput
@@ -24,7 +25,6 @@ _MILLISECONDS_FROM = 1e11  # as seconds that is the year 5138, as milliseconds 1
 _BYTES_PER_UNIT = 3
 _READ_AHEAD = 2
 _MOST_PER_READ = 1_000
-_MOST_MIXED_CATEGORIES = 50
 
 
 def names(
@@ -103,11 +103,8 @@ def mixed_labels(bound: Bound, limit: int, most_categories: int) -> Flow[Scored]
     recent = yield from names(bound, "labels", limit)
     if len(recent) < limit or not recent:
         return recent
-    lanes = []
-    most = min(most_categories, _MOST_MIXED_CATEGORIES)
-    for category, _ in (yield from names(bound, "categories", most)):
-        lanes.append((yield from names(bound, "category-labels", limit, of=category)))
-    return mix_names(recent, lanes, limit)
+    spread = yield from ask(spread_labels(bound, most_categories, limit))
+    return mix_names(recent, [spread], limit)
 
 
 @dataclass(frozen=True, slots=True)

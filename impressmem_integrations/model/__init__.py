@@ -1,38 +1,64 @@
-"""The values that cross the public API: frozen, comparable, without behaviour that touches a server."""
+"""The values that cross the public API: frozen, comparable, without behaviour that touches a server.
 
-from impressmem_integrations.model.memory import (
-    Context,
-    ForgetCertificate,
-    Impression,
-    JournalEntry,
-    MergeResult,
-    Named,
-    Omission,
-    PinResult,
-    Problem,
-    Ranked,
-    Recall,
-    SaveResult,
-    Stats,
-    common_prefix,
-)
-from impressmem_integrations.model.talk import (
-    Answer,
-    Message,
-    Plan,
-    PlanStep,
-    Refusal,
-    Report,
-    ReportStatus,
-    ToolCall,
-    Turn,
-    Usage,
+They load when first used: those of a conversation are not needed to save and recall.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from impressmem_integrations.model.memory import (
+        Context,
+        ForgetCertificate,
+        ImportResult,
+        Impression,
+        JournalEntry,
+        MergeResult,
+        Named,
+        Omission,
+        PinResult,
+        Problem,
+        Ranked,
+        Recall,
+        SaveResult,
+        Stats,
+        common_prefix,
+    )
+    from impressmem_integrations.model.talk import (
+        Answer,
+        Message,
+        Plan,
+        PlanStep,
+        Refusal,
+        Report,
+        ReportStatus,
+        ToolCall,
+        Turn,
+        Usage,
+    )
+
+_TALK = frozenset(
+    {
+        "Answer",
+        "Message",
+        "Plan",
+        "PlanStep",
+        "Refusal",
+        "Report",
+        "ReportStatus",
+        "ToolCall",
+        "Turn",
+        "Usage",
+    }
 )
 
 __all__ = [
     "Answer",
     "Context",
     "ForgetCertificate",
+    "ImportResult",
     "Impression",
     "JournalEntry",
     "MergeResult",
@@ -55,3 +81,11 @@ __all__ = [
     "Usage",
     "common_prefix",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{'talk' if name in _TALK else 'memory'}"), name)
+    globals()[name] = value
+    return value

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelRequest, dynamic_prompt
+from langchain.agents.middleware import AgentState, ModelRequest, dynamic_prompt
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
@@ -449,3 +449,67 @@ def test_a_question_that_cannot_be_sent_is_mended():
 def test_wrong_options_are_refused_at_once(store, options):
     with pytest.raises(ConfigurationError):
         ImpressionMiddleware(**{"store": store, **options})
+
+
+# --- threads, and many runs at once -----------------------------------------------------------------------------
+
+
+def test_equal_turns_of_two_conversations_are_told_apart_by_the_thread(memory):
+    keeper = Scripted()
+    kept = memory(model=keeper, thread="{conversation}")
+    agent = create_agent(ScriptedChat(), middleware=[kept])
+    for conversation in ("one", "two", "one"):
+        agent.invoke(said("I drink tea"), run_as("alice", conversation=conversation))
+    assert kept.flush() == []
+    assert len(keeper.requests) == 2  # the third is a replay
+    with pytest.raises(ConfigurationError, match="names no conversation"):
+        agent.invoke(said("I drink tea"), run_as("alice"))
+
+
+def test_many_runs_in_threads(store, memory):
+    remember(store, "alice", "SECRET", "A1")
+    remember(store, "bob", "SECRET", "B1")
+    model = ScriptedChat()
+    agent = create_agent(model, middleware=[memory(maintenance="off")])
+    users = ["alice", "bob"] * 10
+    agent.batch([said(f"I am {user}") for user in users], [run_as(user) for user in users])
+    assert len(model.texts) == 20
+    for text in model.texts:
+        assert ("A1" in text, "B1" in text) == ("I am alice" in text, "I am bob" in text)
+
+
+def test_the_bots_own_memory_is_shared_by_all_on_purpose(store, memory):
+    store.save("HOURS", "Open from nine to five.", category="Shop", labels=["Time"])
+    model, keeper = ScriptedChat(), Scripted(save(impression("HOLIDAY", "Closed on Monday.")))
+    kept = memory(user=None, model=keeper)
+    create_agent(model, middleware=[kept]).invoke(said("We close on Monday"))
+    assert kept.flush() == []
+    assert "nine to five" in model.systems[0]
+    assert {item.clue for item in store.impressions()} == {"HOURS", "HOLIDAY"}
+
+
+async def test_leaving_a_block_waits_for_what_is_kept(store):
+    for way in ("with", "async with"):
+        kept = ImpressionMiddleware(store, model=Scripted(save(impression(way, "Has a cat."))), user=way)
+        agent = create_agent(ScriptedChat(), middleware=[kept])
+        if way == "with":
+            with kept:
+                await asyncio.to_thread(agent.invoke, said("I have a cat"))
+        else:
+            async with kept:
+                await agent.ainvoke(said("I have a cat"))
+        assert store.scoped(user=way).get(way)
+        # Closed: the answer is given, and what cannot be kept is an error of the log, not of the run.
+        assert (await agent.ainvoke(said("I have a dog")))["messages"][-1].content == "ok"
+
+
+def test_a_state_of_the_applications_own(store, memory):
+    class Mine(AgentState):
+        mood: str
+
+    remember(store, "alice", "USER-CITY", "Lives in Oslo.")
+    model = ScriptedChat()
+    agent = create_agent(model, middleware=[memory(maintenance="off")], state_schema=Mine)
+    result = agent.invoke({**said("hi"), "mood": "fine"}, run_as("alice"))
+    assert set(result) == {"messages", "mood"}
+    assert "Oslo" in model.systems[0]

@@ -6,7 +6,9 @@ import asyncio
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import wait
 from contextlib import ExitStack
 from typing import Any
 
@@ -15,7 +17,14 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 
 from impressmem_integrations import ImpressionStore
-from impressmem_integrations.errors import ConfigurationError, InvalidInput, ModelError, StoreUnavailable
+from impressmem_integrations.connect.connection import executor
+from impressmem_integrations.errors import (
+    ConfigurationError,
+    InvalidInput,
+    ModelError,
+    StoreTimeout,
+    StoreUnavailable,
+)
 from impressmem_integrations.langchain import ImpressionMiddleware
 from impressmem_integrations.langchain.availability import availability_of
 from impressmem_integrations.langchain.injection import UNAVAILABLE
@@ -55,6 +64,14 @@ def silent() -> Iterator[str]:
         yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0?socket_timeout=0.5"
 
 
+def answers(store: ImpressionStore) -> bool:
+    """Whether a read is answered, as a model call would try it."""
+    try:
+        return availability_of(store).read(store.stats, LIMIT).impressions >= 0
+    except StoreUnavailable:
+        return False
+
+
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 async def test_rd_12_a_host_that_never_answers(silent, way, quick):
     with ImpressionStore.from_url(silent) as store:
@@ -87,7 +104,8 @@ async def test_rd_12_a_host_that_refuses_and_comes_back(lonely, way, quick):
             await turn(agent, way, f"I drink tea number {number}", ALICE)
         assert len(quick.flush()) == 2  # writes during the outage are reported
         lonely.start()
-        remember(store.scoped(bot="assistant"), "alice", "USER-CITY", "Lives in Oslo.")
+        wait_until(lambda: answers(store), "a read ends the outage")
+        remember(store, "alice", "USER-CITY", "Lives in Oslo.")
         for number in range(2, 5):
             await turn(agent, way, f"I drink tea number {number}", ALICE)
         assert kept.flush() == []
@@ -247,3 +265,35 @@ print("answered")
     assert done.stdout == "answered\n"
     with ImpressionStore.from_url(valkey_server.url, user="alice") as alice:
         assert alice.get("TEA").content == "Drinks tea."
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_starting_the_embedded_server_is_no_outage(tmp_path, way):
+    url = f"embedded://{tmp_path}/memory"
+    with ImpressionStore.from_url(url) as store:
+        remember(store, "alice", "USER-CITY", "Lives in Oslo.")
+    with ImpressionStore.from_url(url) as cold:
+        model = ScriptedChat()
+        kept = ImpressionMiddleware(cold, limit_seconds=0.0001, maintenance="off")
+        await turn(create_agent(model, middleware=[kept]), way, "hi", ALICE)
+        assert "Oslo" in model.systems[0]
+
+
+async def test_a_read_that_only_waits_for_a_thread_is_no_outage(store):
+    available = availability_of(store)
+    gate, full = threading.Event(), []
+    try:
+        full += [executor().submit(gate.wait, 60) for _ in range(64)]
+        with pytest.raises(StoreTimeout):
+            available.read(store.stats, 0.05)
+        with pytest.raises(StoreTimeout):
+            await available.aread(store.stats, 0.05)
+    finally:
+        gate.set()
+    assert not available.away
+    wait(full)
+    assert available.read(store.stats, 30.0).impressions == 0
+
+
+def test_a_view_of_a_store_shares_what_is_known_of_its_server(store):
+    assert availability_of(store) is availability_of(store.scoped(user="alice"))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import SummarizationMiddleware
+from langchain.agents.structured_output import ProviderStrategy
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -18,7 +19,7 @@ from impressmem_integrations.maintenance.settings import Settings
 from tests.langchain.chat import ScriptedChat, note, saving
 from tests.langchain.conftest import remember
 from tests.langchain.loopback import Loopback
-from tests.langchain.test_agent import run_as, said, weather
+from tests.langchain.test_agent import City, run_as, said, weather
 from tests.langchain.test_agent_neighbours import reviewed
 from tests.request_rules import CHECKERS, openai
 from tests.scripted import call, impression, save
@@ -266,3 +267,39 @@ def test_bodies_of_two_turns_share_their_beginning(store, memory, loopback, open
     assert upkeep == []
     assert agents[1]["messages"][: len(agents[0]["messages"])] == agents[0]["messages"]
     assert agents[2]["messages"][: len(agents[1]["messages"])] == agents[1]["messages"]
+
+
+def test_bodies_of_structured_output_by_the_provider(store, memory, loopback, openai_model):
+    """OpenAI's strict mode, which LangChain then asks of every tool, takes ours as they are."""
+    loopback.replies += [save(impression("CITY", "Lives in Oslo.")), '{"name": "Oslo"}']
+    kept = memory(settings=Settings(batch_turns=50))
+    agent = create_agent(openai_model(), middleware=[kept], response_format=ProviderStrategy(City))
+    assert agent.invoke(said("I live in Oslo"), THREAD)["structured_response"] == City(name="Oslo")
+    for body in loopback.bodies:
+        assert body["response_format"]["type"] == "json_schema"
+        for function in (tool["function"] for tool in body["tools"]):
+            assert function["strict"] is True
+            assert set(function["parameters"]["required"]) == set(function["parameters"]["properties"])
+        items = body["tools"][0]["function"]["parameters"]["properties"]["impressions"]["items"]
+        assert items["additionalProperties"] is False
+        assert set(items["required"]) == set(items["properties"])
+    assert store.scoped(user="alice").get("CITY")
+
+
+def test_bodies_after_an_abandoned_review(store, memory, loopback, openai_model):
+    """The call that nobody decided on stays in the history; maintenance never sees it as a call."""
+    loopback.replies += [save(impression("TEA", "Drinks oolong.")), "fine"]
+    kept = memory()
+    agent = create_agent(openai_model(), middleware=[reviewed(), kept], checkpointer=InMemorySaver())
+    agent.invoke(said("I drink oolong"), THREAD)
+    agent.invoke(said("Never mind, I drink coffee"), THREAD)
+    assert kept.flush() == []
+    _, asked, upkeep = loopback.bodies
+    assert is_upkeep(upkeep)
+    assert not is_upkeep(asked)
+    for name, check in CHECKERS.items():
+        assert check(upkeep["messages"], upkeep.get("tools")) == [], name
+    quoted = upkeep["messages"][-1]["content"]
+    assert "I drink oolong" in quoted
+    assert "I drink coffee" in quoted
+    assert store.scoped(user="alice").get("TEA") is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -328,13 +327,12 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What a thread's maintenance has distilled.
 
     Attributes:
         generation: The scope's generation.
-        count: Turns ever distilled.
+        distilled: Turns ever distilled.
         now: The server's time.
         failed: The turn that could not be distilled last, or "".
         tries: How often in a row it failed.
@@ -342,7 +340,7 @@ class Seen:
     """
 
     generation: int
-    count: int
+    distilled: int
     now: datetime
     failed: str
     tries: int
@@ -351,7 +349,7 @@ class Seen:
     @property
     def trimmed(self) -> bool:
         """Whether older turns than those listed were distilled."""
-        return self.count > len(self.turns)
+        return self.distilled > len(self.turns)
 
 
 def seen(bound: Bound, thread: str) -> Command[Seen]:

@@ -117,7 +117,10 @@ def draft_labels(bound: Bound, labels: object) -> tuple[Name, ...]:
     """Check labels: a list of texts, without duplicates, within the limit."""
     if isinstance(labels, str | bytes) or not isinstance(labels, Sequence | set | frozenset):
         raise InvalidInput("labels must be a list of texts")
-    names = {name.key: name for name in (normal_name(label, "label") for label in labels)}
+    names: dict[str, Name] = {}
+    for label in labels:
+        name = normal_name(label, "label")
+        names.setdefault(name.key, name)  # the first spelling stands
     if not bound.limits.min_labels <= len(names) <= bound.limits.max_labels:
         raise InvalidInput(
             f"{len(names)} labels given; {bound.limits.min_labels} to {bound.limits.max_labels} are allowed"

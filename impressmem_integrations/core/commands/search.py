@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
@@ -21,8 +21,7 @@ _UNITS_PER_HIT = 20
 _UNITS_PER_ROW = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(NamedTuple):
     """A message kept as evidence.
 
     Attributes:
@@ -42,8 +41,7 @@ class Heard:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What a question found, best first, with scores of the two indexes that can be compared.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
@@ -31,8 +31,10 @@ from impressmem_integrations.errors import (
     StalePlan,
     StoreError,
 )
-from impressmem_integrations.model import Impression, Turn, Usage
 from impressmem_integrations.settings import LAYOUT_VERSION, Scope
+
+if TYPE_CHECKING:
+    from impressmem_integrations.model import Impression, Turn, Usage
 
 Wire = bytes | str | int | float
 _NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
@@ -323,15 +325,14 @@ def account(
     milliseconds: int = 0,
 ) -> Command[bool]:
     """Reserve tokens of a day (False where that would pass `most`), or settle what a call took."""
-    used = usage or Usage()
     args = (
         day,
         reserve,
         "" if most is None else most,
         release,
-        used.input_tokens,
-        used.output_tokens,
-        used.calls,
+        usage.input_tokens if usage else 0,
+        usage.output_tokens if usage else 0,
+        usage.calls if usage else 0,
         milliseconds,
     )
     return Command("account", (keys.meta_key(bound.scope),), args, lambda reply: bool(int(reply[0])))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
+from functools import lru_cache
+from typing import NamedTuple
 
 from impressmem_integrations.core import ranking, render
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
@@ -29,8 +30,7 @@ _NEWEST_PAGE = 200
 _WORDS = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(NamedTuple):
     """What stands behind a ranked row: a record or a message, with its line and the time it is shown under."""
 
     line: str
@@ -143,7 +143,13 @@ def _fill(
     def cost(scored: Scored) -> int:
         return bound.count_units(held[scored.kind, scored.row.key].line + "\n")
 
-    return ranking.fill(ranked, room, cost, lambda row: tokenise(row.text), floor=floor)
+    return ranking.fill(ranked, room, cost, lambda row: _terms_of(row.text), floor=floor)
+
+
+@lru_cache(maxsize=4_096)
+def _terms_of(text: str) -> frozenset[str]:
+    """The terms of a text; the notes that answer questions come up again and again."""
+    return frozenset(tokenise(text))
 
 
 def _labels_of(filling: Filling, held: Mapping[tuple[str, str], _Held]) -> tuple[str, ...]:

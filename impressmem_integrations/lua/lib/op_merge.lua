@@ -27,12 +27,14 @@ operations['merge-names'] = function(a)
   if #sources == 0 then fail('same', target) end
   local taken = {}
   for _, source in ipairs(sources) do
-    local room, key = most - #members, index .. source
-    left = left + math.max(0, call('ZCARD', key) - room)
-    for _, clue in ipairs(room > 0 and call('ZRANGE', key, 0, room - 1) or {}) do
-      if not taken[clue] then
+    local key = index .. source
+    left = left + math.max(0, call('ZCARD', key) - most)
+    for _, clue in ipairs(call('ZRANGE', key, 0, most - 1)) do
+      if not taken[clue] and #members < most then
         taken[clue] = true
         members[#members + 1] = clue
+      elseif not taken[clue] then
+        left = left + 1
       end
     end
   end

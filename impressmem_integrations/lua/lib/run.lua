@@ -43,7 +43,8 @@ end
 -- Weakest unpinned impressions leave until the scope fits; never one that this transaction writes. Returns their clues.
 local function make_room()
   local EVICTED_AT_ONCE = 1000   -- where the limit was lowered, the rest goes at the next changes
-  local count, order = call('HLEN', prefix .. 'impressions'), work.order
+  local before, order = call('HLEN', prefix .. 'impressions'), work.order
+  local count = before
   for _, unit in ipairs(order) do
     count = count + (unit.new and 1 or 0) - (unit.old and unit.old.record and 1 or 0)
   end
@@ -53,7 +54,8 @@ local function make_room()
   for _, clue in ipairs(call('ZRANGE', prefix .. 'strength', 0, excess + #order - 1)) do
     if #leaving < excess and not work.units[clue] then leaving[#leaving + 1] = clue end
   end
-  if #leaving < excess then fail('capacity', whole(settings.max_impressions)) end
+  -- where the limit was lowered below the pins, unpinning and forgetting must still work
+  if #leaving < excess and count > before then fail('capacity', whole(settings.max_impressions)) end
   work.load_all(leaving)
   for _, clue in ipairs(leaving) do work.drop(work.units[clue], 'evict') end
   return leaving

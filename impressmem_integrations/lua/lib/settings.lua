@@ -1,4 +1,4 @@
--- ARGV[1..11] of every script that changes a scope, by name. See transact.lua for their meaning.
+-- Names for the first arguments of every script that changes a scope; see transact.lua for their meaning.
 -- Can fail: nothing.
 local now = now_ms()
 local settings = {

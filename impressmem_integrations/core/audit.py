@@ -1,0 +1,386 @@
+"""What is wrong in a dump of a scope, and the writes that put it right. Pure: dump in, findings out.
+
+Records, filing and facts are the truth. From them follows what every index must hold; `_Audit.expected` says it in one
+table, and the rest is comparing. Where one of the three is lost, what the indexes still know of it is taken back.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from impressmem_integrations.core.audit_turns import check_snapshots, check_turns
+from impressmem_integrations.core.commands.keep import Write
+from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, source_digest
+from impressmem_integrations.core.text import loose
+from impressmem_integrations.core.truth import (
+    Record,
+    folded,
+    half_life_ms,
+    read_content,
+    read_facts,
+    read_filing,
+    strength,
+)
+from impressmem_integrations.model import Problem
+from impressmem_integrations.settings import LAYOUT_VERSION
+
+WITHDRAWN_KEPT = 1_000
+SEEN_KEPT = 500
+_TRUTH = ("impressions", "filing", "facts")
+_FIXED = {
+    **dict.fromkeys((*_TRUTH, "terms", "hints", "spelling", "plans"), "hash"),
+    **dict.fromkeys(("turns", "turn-terms", "turn-places"), "hash"),
+    **dict.fromkeys(("categories", "labels", "clues", "created", "changed", "withdrawn", "pins"), "zset"),
+    **dict.fromkeys(("strength", "expiry", "snapshots"), "zset"),
+    "journal": "stream",
+}
+_FAMILIES = ("category:", "label:", "links:", "term:", "turn-term:", "snapshot:")
+_RESERVED = re.compile(r"vectors|name-term:.*", re.DOTALL)
+_GENERATION = re.compile(r"([0-9]{1,15}):(.+)", re.DOTALL)
+_KINDS = {"clue": "clues", "category": "categories", "label": "labels"}
+
+Table = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """Everything under a scope's tag: type and items per key name after the tag.
+
+    Attributes:
+        kinds: Key name -> its type as the server says it.
+        tables: Key name -> field or member -> value or score; for the journal `"<bytes noted> <bytes counted>"`.
+        version: The scope's version when the first part was read.
+        steady: Whether every part was read at that version, so that they belong together.
+    """
+
+    kinds: Mapping[str, str]
+    tables: Mapping[str, Table]
+    version: str = ""
+    steady: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem, and the writes that end it."""
+
+    problem: Problem
+    writes: tuple[Write, ...] = ()
+
+
+def audit(dump: Dump) -> list[Finding]:
+    """Everything that is wrong with a scope; [] when every index and record agree."""
+    return _Audit(dump).findings()
+
+
+def strength_writes(dump: Dump, half_life_ms: int) -> list[Write]:
+    """What applies another half-life to a sound scope; [] where it is in force already."""
+    found = _Audit(dump)
+    if not found.meta or found.meta.get("half_life") == str(half_life_ms):
+        return []
+    found.read_truth()
+    key = found.key("strength")
+    weaker = [
+        Write("ZADD", key, (_number(strength(record.facts, half_life_ms)), clue))
+        for clue, record in found.records.items()
+        if clue in found.table("strength")
+    ]
+    return [Write("HSET", "meta", ("half_life", str(half_life_ms))), *weaker]
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
+
+
+def _readable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+class _Audit:
+    """One look at a dump."""
+
+    def __init__(self, dump: Dump) -> None:
+        self.dump = dump
+        self.meta = dump.tables.get("meta", {}) if dump.kinds.get("meta") == "hash" else {}
+        self.generation = self.meta.get("generation") or self._newest_generation()
+        self.records: dict[str, Record] = {}
+        self.found: list[Finding] = []
+        self.seq = int(self.meta.get("seq") or 0)
+
+    def _newest_generation(self) -> str:
+        """Where meta is lost: the newest generation that holds records, since erasing begins with the next."""
+        matches = (_GENERATION.fullmatch(name) for name in self.dump.kinds)
+        return str(max((int(m[1]) for m in matches if m and m[2] == "impressions"), default=0))
+
+    def key(self, name: str) -> str:
+        return f"{self.generation}:{name}"
+
+    def table(self, name: str, kind: str | None = None) -> Table:
+        """What a key of this generation holds; nothing where it is of another type."""
+        if self.dump.kinds.get(self.key(name)) != (kind or self._kind(name)):
+            return {}
+        return self.dump.tables.get(self.key(name), {})
+
+    def _kind(self, name: str) -> str:
+        return "hash" if name.startswith("snapshot:") else _FIXED.get(name, "zset")
+
+    def report(self, key: str, member: str, message: str, *writes: Write) -> None:
+        self.found.append(Finding(Problem(_readable(key), _readable(member), message), writes))
+
+    def findings(self) -> list[Finding]:
+        self.check_keys()
+        self.read_truth()
+        for name, expected in self.expected().items():
+            self.compare(name, expected)
+        self.check_spelling()
+        self.check_terms()
+        self.check_subsets()
+        self.check_hints()
+        self.check_meta()
+        self.check_threads()
+        check_turns(self)
+        check_snapshots(self)
+        return self.found
+
+    # --- keys -----------------------------------------------------------------------------------------------------
+
+    def check_keys(self) -> None:
+        for name, kind in self.dump.kinds.items():
+            if kind == "none":
+                continue  # gone since its name was read
+            generation = _GENERATION.fullmatch(name)
+            if generation:
+                if generation[1] != self.generation:
+                    self.report(name, "", "belongs to an erased generation", Write("UNLINK", name))
+                elif generation[2] in _FIXED or generation[2].startswith(_FAMILIES):
+                    self.check_kind(name, kind, self._kind(generation[2]))
+                elif not _RESERVED.fullmatch(generation[2]):
+                    self.report(name, "", "is no key of this package", Write("UNLINK", name))
+            elif name in ("meta", "usage", "failures"):
+                self.check_kind(name, kind, "hash")
+            elif name in ("forgotten", "threads") or name.startswith("seen:"):
+                self.check_kind(name, kind, "zset")
+            else:
+                self.report(name, "", "is no key of this package", Write("UNLINK", name))
+
+    def check_kind(self, name: str, found: str, wanted: str) -> None:
+        if found != wanted:
+            self.report(name, "", f"is a {found}, not a {wanted}", Write("UNLINK", name))
+
+    # --- the truth ------------------------------------------------------------------------------------------------
+
+    def read_truth(self) -> None:
+        records, filings, facts = (self.table(name) for name in _TRUTH)
+        memberships: Callable[[], Mapping[str, tuple[list[str], list[str]]]] = self._memberships()
+        for clue in dict.fromkeys((*records, *filings, *facts)):
+            content = read_content(records.get(clue))
+            if content is None:
+                self.report_ghost(clue, "has no readable record")
+                continue
+            filed = read_filing(filings.get(clue))
+            if filed is None:
+                filed = memberships().get(clue, ([], []))
+                if not filed[0]:
+                    self.report_ghost(clue, "is filed nowhere")
+                    continue
+                text = UNIT.join([GROUP.join(filed[0]), *filed[1]])
+                self.report(self.key("filing"), clue, "is lost", Write("HSET", self.key("filing"), (clue, text)))
+            counted = read_facts(facts.get(clue))
+            if counted is None or counted.digest != content[1]:
+                counted = self._facts_again(clue, content, counted)
+                message = "do not belong to the record"
+                self.report(self.key("facts"), clue, message, Write("HSET", self.key("facts"), (clue, counted.wire())))
+            self.records[clue] = Record(counted, *filed)
+
+    def report_ghost(self, clue: str, message: str) -> None:
+        writes = [Write("HDEL", self.key(name), (clue,)) for name in (*_TRUTH, "terms") if clue in self.table(name)]
+        writes += self.stamp("withdrawn", clue)
+        self.report(self.key("impressions"), clue, message, *writes)
+
+    def stamp(self, index: str, clue: str) -> list[Write]:
+        """Note a change of now, and that the scope's counter went on."""
+        now = str(self.seq + 1)
+        return [Write("ZADD", self.key(index), (now, clue)), Write("HSET", "meta", ("seq", now))]
+
+    def _memberships(self) -> Callable[[], Mapping[str, tuple[list[str], list[str]]]]:
+        """What the indexes know of filings, read when first needed."""
+        known: dict[str, tuple[list[str], list[str]]] = {}
+
+        def read() -> Mapping[str, tuple[list[str], list[str]]]:
+            if not known:
+                for at, family in enumerate(("category:", "label:")):
+                    for name in self.names(family):
+                        for clue in self.table(name):
+                            known.setdefault(clue, ([], []))[at].append(name.removeprefix(family))
+            return known
+
+        return read
+
+    def _facts_again(self, clue: str, content: tuple[str | None, str], found: Facts | None) -> Facts:
+        if found:
+            numbers = (found.created, found.updated, found.touched, found.revision, found.seq, found.uses, found.used)
+        else:
+            touched = int(float(self.table("clues").get(clue, self.meta.get("clock") or 0)))
+            seq = int(float(self.table("created").get(clue, self.seq)))
+            numbers = (touched, touched, touched, 1, seq, 0, 0)
+        return Facts(*numbers, content[1], source_digest(content[0]))
+
+    # --- what follows from it -------------------------------------------------------------------------------------
+
+    def expected(self) -> dict[str, dict[str, float]]:
+        """Key name -> member -> score, for every index that the records decide alone."""
+        tables: dict[str, dict[str, float]] = defaultdict(dict)
+        pins = self.table("pins")
+        half_life = float(self.meta.get("half_life") or half_life_ms(None))
+        for name in ("clues", "created", "strength", "categories", "labels"):
+            tables[name] = {}
+        for name in self.names("category:", "label:", "links:", "term:", "turn-term:"):
+            tables[name] = {}
+        for clue, record in self.records.items():
+            touched = float(record.facts.touched)
+            tables["clues"][clue] = touched
+            tables["created"][clue] = float(record.facts.seq)
+            if clue not in pins:
+                tables["strength"][clue] = strength(record.facts, half_life)
+            for kind, names in (("category", record.categories), ("label", record.labels)):
+                for name in names:
+                    tables[f"{kind}:{name}"][clue] = touched
+                    known = tables[_KINDS[kind]]
+                    known[name] = max(known.get(name, 0.0), touched)
+            for one in record.labels:
+                for other in record.labels:
+                    if one != other:
+                        counts = tables["links:" + one]
+                        counts[other] = counts.get(other, 0.0) + 1
+        for held, family, owners in (
+            ("terms", "term:", self.records),
+            ("turn-terms", "turn-term:", self.table("turns")),
+        ):
+            for owner, text in self.table(held).items():
+                parts = text.split(UNIT)[1:]
+                if owner in owners:
+                    for term, weight in zip(parts[::2], parts[1::2], strict=False):
+                        tables[family + term][owner] = float(weight)
+        return tables
+
+    def names(self, *families: str) -> Iterable[str]:
+        start = len(self.generation) + 1
+        for name in self.dump.kinds:
+            if name.startswith(tuple(self.key(family) for family in families)):
+                yield name[start:]
+
+    def compare(self, name: str, expected: Mapping[str, float]) -> None:
+        key, found = self.key(name), self.table(name, "zset")
+        for member, score in expected.items():
+            put = Write("ZADD", key, (_number(score), member))
+            if member not in found:
+                self.report(key, member, "is missing", put)
+            elif not math.isclose(float(found[member]), score, rel_tol=1e-14):
+                self.report(key, member, f"stands at {found[member]}, not at {_number(score)}", put)
+        self.remove_others(key, found, expected, "does not belong here")
+
+    def remove_others(self, key: str, found: Iterable[str], known: Mapping[str, object], message: str) -> None:
+        for member in found:
+            if member not in known:
+                command = "HDEL" if self.dump.kinds.get(key) == "hash" else "ZREM"
+                self.report(key, member, message, Write(command, key, (member,)))
+
+    def living(self, kind: str) -> Iterable[str]:
+        if kind == "clue":
+            return self.records
+        return {name for r in self.records.values() for name in (r.categories if kind == "category" else r.labels)}
+
+    def check_spelling(self) -> None:
+        key, found, expected = self.key("spelling"), self.table("spelling"), {}
+        for kind in _KINDS:
+            for name in self.living(kind):
+                key_form = folded(name)
+                if key_form is None:
+                    self.report(self.key(_KINDS[kind]), name, f"is no valid name of a {kind}")
+                elif key_form != name:
+                    expected[kind + UNIT + key_form] = name
+                    expected[kind + RECORD + name] = key_form
+        for spelled, value in expected.items():
+            if found.get(spelled) != value:
+                self.report(key, spelled, "is missing or wrong", Write("HSET", key, (spelled, value)))
+        self.remove_others(key, found, expected, "spells nothing that lives")
+
+    def check_terms(self) -> None:
+        self.remove_others(self.key("terms"), self.table("terms"), self.records, "has no record")
+
+    def check_subsets(self) -> None:
+        for name in ("pins", "changed", "expiry"):
+            self.remove_others(self.key(name), self.table(name), self.records, "has no record")
+        for clue in self.table("expiry"):
+            if clue in self.table("pins"):
+                self.report(
+                    self.key("expiry"), clue, "is pinned and cannot expire", Write("ZREM", self.key("expiry"), (clue,))
+                )
+        for clue in self.records:
+            if float(self.table("changed").get(clue, 0)) <= 0:
+                self.report(self.key("changed"), clue, "is missing", *self.stamp("changed", clue))
+            if clue in self.table("withdrawn"):
+                gone = Write("ZREM", self.key("withdrawn"), (clue,))
+                self.report(self.key("withdrawn"), clue, "is alive", gone)
+
+    def check_hints(self) -> None:
+        key = self.key("hints")
+        living = {kind: set(self.living(kind)) for kind in _KINDS}
+        for hint, name in self.table("hints").items():
+            kind, _, form = hint.partition(UNIT)
+            if kind == "content":
+                good = name in self.records and self.records[name].facts.digest == form
+            else:
+                good = name in living.get(kind, ()) and loose(name) == form
+            if not good:
+                self.report(key, hint, "points at nothing that looks like it", Write("HDEL", key, (hint,)))
+
+    # --- counters and bounds --------------------------------------------------------------------------------------
+
+    def check_meta(self) -> None:
+        journal = {entry: value.split(" ") for entry, value in self.table("journal").items()}
+        for entry, (noted, counted) in journal.items():
+            if noted != counted:
+                message = f"notes {noted or 'no'} bytes and has {counted}"
+                self.report(self.key("journal"), entry, message, Write("XDEL", self.key("journal"), (entry,)))
+        if not (self.meta or self.records or journal):
+            return
+        wanted: dict[str, int] = {"journal_bytes": sum(int(noted or 0) for noted, _ in journal.values())}
+        facts = [record.facts for record in self.records.values()]
+        stamps = [int(float(at)) for name in ("changed", "withdrawn") for at in self.table(name).values()]
+        wanted["seq"] = max([self.seq, *(one.seq for one in facts), *stamps])
+        wanted["clock"] = max([int(self.meta.get("clock") or 0), *(one.touched for one in facts)])
+        wanted["generation"] = int(self.generation)
+        wanted["layout"] = LAYOUT_VERSION
+        if self.records:
+            wanted["half_life"] = int(self.meta.get("half_life") or half_life_ms(None))
+        for name, value in wanted.items():
+            if self.meta.get(name) != str(value):
+                # 'generation' of a scope that never was erased and 'seq' of an empty one may be absent
+                if name not in self.meta and value == 0:
+                    continue
+                message = f"is {self.meta.get(name, 'missing')}, not {value}"
+                self.report("meta", name, message, Write("HSET", "meta", (name, str(value))))
+        if self.meta.get("purge"):
+            self.report("meta", "purge", "names erased generations still to purge", Write("HDEL", "meta", ("purge",)))
+        self.check_length(self.key("withdrawn"), self.table("withdrawn"), WITHDRAWN_KEPT)
+
+    def check_length(self, key: str, found: Mapping[str, str], most: int) -> None:
+        oldest = sorted(found, key=lambda member: float(found[member]))[: max(0, len(found) - most)]
+        if oldest:
+            message = f"holds {len(found)} members, {most} are allowed"
+            self.report(key, "", message, *(Write("ZREM", key, (member,)) for member in oldest))
+
+    def check_threads(self) -> None:
+        listed = self.dump.tables.get("threads", {}) if self.dump.kinds.get("threads") == "zset" else {}
+        for name, kind in self.dump.kinds.items():
+            if name.startswith("seen:") and kind == "zset":
+                if name.removeprefix("seen:") not in listed:
+                    self.report(name, "", "is not listed in threads", Write("THREAD", name))
+                self.check_length(name, self.dump.tables.get(name, {}), SEEN_KEPT)
+        for thread in listed:
+            if self.dump.kinds.get("seen:" + thread) != "zset":
+                self.report("threads", thread, "has no turns", Write("THREAD", "seen:" + thread))

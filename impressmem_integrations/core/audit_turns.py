@@ -1,0 +1,71 @@
+"""The part of an audit that looks at turns kept as evidence, and at snapshots of contexts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from impressmem_integrations.core.commands.keep import Write, exact_bytes
+from impressmem_integrations.core.commands.records import UNIT
+
+_TURN_ID = 2  # time, speaker, id, thread, role, text
+
+
+class _Looking(Protocol):
+    """An audit, as far as it is needed here."""
+
+    meta: dict[str, str]
+
+    def key(self, name: str) -> str: ...
+    def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
+    def names(self, *families: str) -> Iterable[str]: ...
+    def report(self, key: str, member: str, message: str, *writes: Write) -> None: ...
+    def remove_others(self, key: str, found: Iterable[str], known: Mapping[str, object], message: str) -> None: ...
+
+
+def check_turns(audit: _Looking) -> None:
+    """Every message has its place, terms belong to messages, and the counters add up."""
+    turns, places = audit.table("turns"), audit.table("turn-places")
+    audit.remove_others(audit.key("turn-terms"), audit.table("turn-terms"), turns, "has no message")
+    held: dict[str, list[int]] = {}
+    for position, value in turns.items():
+        parts = value.split(UNIT)
+        if position.isdecimal() and len(parts) > _TURN_ID:
+            held.setdefault(parts[_TURN_ID], []).append(int(position))
+        else:
+            gone = Write("HDEL", audit.key("turns"), (position,))
+            audit.report(audit.key("turns"), position, "is no message of a turn", gone)
+    for turn, positions in held.items():
+        place = f"{min(positions)} {max(positions)}"
+        said, _, kept = places.get(turn, "").rpartition(" ")  # first, last, when it was kept
+        if said != place:
+            put = Write("HSET", audit.key("turn-places"), (turn, f"{place} {kept if kept.isdecimal() else 0}"))
+            audit.report(audit.key("turn-places"), turn, "does not say where the turn stands", put)
+    audit.remove_others(audit.key("turn-places"), places, held, "has no messages")
+    _check_counters(audit, turns, [position for positions in held.values() for position in positions])
+
+
+def _check_counters(audit: _Looking, turns: Mapping[str, str], positions: list[int]) -> None:
+    noted = {name: int(audit.meta.get(name) or default) for name, default in (("turn_bytes", 0), ("turn_next", 1))}
+    wanted = {
+        "turn_bytes": sum(len(exact_bytes(value)) for value in turns.values()),
+        "turn_next": max([noted["turn_next"], *(position + 1 for position in positions)]),
+    }
+    for name, value in wanted.items():
+        if noted[name] != value:
+            put = Write("HSET", "meta", (name, str(value)))
+            audit.report("meta", name, f"is {noted[name]}, not {value}", put)
+    first = int(audit.meta.get("turn_first") or 1)
+    if positions and min(positions) < first:
+        put = Write("HSET", "meta", ("turn_first", str(min(positions))))
+        audit.report("meta", "turn_first", f"is {first}, not {min(positions)}", put)
+
+
+def check_snapshots(audit: _Looking) -> None:
+    """The list of snapshots names those that are there."""
+    listed = audit.table("snapshots")
+    there = {name.removeprefix("snapshot:"): name for name in audit.names("snapshot:")}
+    audit.remove_others(audit.key("snapshots"), listed, there, "is not there")
+    for profile, name in there.items():
+        if profile not in listed:
+            audit.report(audit.key(name), "", "is not listed in snapshots", Write("UNLINK", audit.key(name)))

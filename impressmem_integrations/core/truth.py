@@ -1,0 +1,65 @@
+"""What records say on their own: the readers that check and repair use, which answer None instead of raising."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+from impressmem_integrations.core.commands.records import GROUP, UNIT, Facts
+from impressmem_integrations.core.text import content_digest, normal_name
+from impressmem_integrations.errors import InvalidInput
+
+_NO_DECAY_MS = 10**16
+
+
+@dataclass(slots=True)
+class Record:
+    """A record as far as indexes depend on it."""
+
+    facts: Facts
+    categories: list[str]
+    labels: list[str]
+
+
+def read_content(record: str | None) -> tuple[str | None, str] | None:
+    """The source and the content's digest of a stored record, or None where it cannot be read."""
+    try:
+        held = json.loads(record or "")
+        return held.get("s"), content_digest(held["c"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def read_filing(text: str | None) -> tuple[list[str], list[str]] | None:
+    """Categories and labels of a stored filing, or None where there is none."""
+    if not text:
+        return None
+    categories, *labels = text.split(UNIT)
+    return (categories.split(GROUP), labels) if categories else None
+
+
+def read_facts(text: str | None) -> Facts | None:
+    """Stored facts, or None where they cannot be read."""
+    try:
+        return Facts.parse(text or "")
+    except (ValueError, TypeError):
+        return None
+
+
+def folded(name: str) -> str | None:
+    """What decides whether two names are the same, or None for what cannot be a name."""
+    try:
+        return normal_name(name, "name").key
+    except (InvalidInput, UnicodeEncodeError):
+        return None
+
+
+def strength(facts: Facts, half_life: float) -> float:
+    """The score of an unpinned clue for a half-life in ms; the same formula as in `lua/lib/unit.lua`."""
+    return math.log(1 + math.log(1 + facts.uses)) / math.log(2) + max(facts.touched, facts.used) / half_life
+
+
+def half_life_ms(days: float | None) -> int:
+    """A half-life as scripts take it; None (no decay) leaves only the order of touches."""
+    return _NO_DECAY_MS if days is None else round(days * 86_400_000)

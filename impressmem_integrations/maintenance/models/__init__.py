@@ -1,0 +1,59 @@
+"""Any chat model as the one who answers `AskModel`: found out by shape, no framework is imported.
+
+langchain     chat models and runnables around them
+llama_index   LLMs of LlamaIndex
+callables     functions, and objects such as `OpenAIChat` that have an awaitable twin `acall`
+results       what came back as an `Answer`, what was raised as a `ModelError`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from impressmem_integrations.core.effects import AskModel
+from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.maintenance.models import callables, langchain, llama_index
+from impressmem_integrations.maintenance.models.results import aanswer, answer
+from impressmem_integrations.model import Answer
+
+__all__ = ["aanswering", "answering"]
+
+
+def answering(model: Any) -> Callable[[AskModel], Answer]:
+    """A function that asks the model in blocking code.
+
+    Args:
+        model: A LangChain chat model (or a runnable around one), a LlamaIndex LLM, an `OpenAIChat`, or a callable
+            `(messages, tools) -> str | dict | message`.
+
+    Returns:
+        The function; it raises `ToolsUnsupported` for a question with tools where the model takes none, and
+        `ModelError` for whatever else goes wrong.
+
+    Raises:
+        ConfigurationError: It is none of these, or an async callable.
+    """
+    call = _way(model).blocking(model)
+    return lambda question: answer(call, question)
+
+
+def aanswering(model: Any) -> Callable[[AskModel], Awaitable[Answer]]:
+    """The twin of `answering` for asyncio code; a blocking callable is called in a thread.
+
+    Raises:
+        ConfigurationError: It is no chat model.
+    """
+    call = _way(model).awaited(model)
+    return lambda question: aanswer(call, question)
+
+
+def _way(model: Any) -> Any:
+    """The module that knows this kind of model."""
+    for way in (langchain, llama_index, callables):
+        if way.takes(model):
+            return way
+    raise ConfigurationError(
+        f"{type(model).__name__} is no chat model: give a LangChain chat model, a LlamaIndex LLM, "
+        "OpenAIChat(client, model=...), or a callable (messages, tools)"
+    )

@@ -1,0 +1,193 @@
+"""What goes wrong in a store is found by check(), put right by repair(), and never shown to a reader meanwhile."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from impressmem_integrations import ImpressionStore, Limits
+from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.model import Problem
+from tests.servers import RunningServer
+
+PREFIX = "impressmem:1:{assistant/ann}:"
+NOW = PREFIX + "0:"
+
+
+@pytest.fixture
+def store(client):
+    made = ImpressionStore(client=client, user="ann")
+    made.save("A", "tea", category="Food", labels=["Drink", "Hot"], pin=True)
+    made.save("B", "bread", category="Food", labels=["Meal"], ttl_seconds=10_000)
+    made.save("Ｃ", "cake", category="Sweet", labels=["Meal", "Hot"])
+    made.confirm(["C"])
+    return made
+
+
+@pytest.mark.parametrize("part", ["impressions", "filing", "facts"])
+def test_rd10_a_ghost_is_skipped_everywhere_and_cleaned_up(server, store, part):
+    server.admin.hdel(NOW + part, "B")
+    assert store.get("B") is None
+    assert [item.clue for item in store.impressions()] == ["Ｃ", "A"]
+    assert [item.clue for item in store.recall(category="Food").items] == ["A"]
+    assert "bread" not in store.context().text
+    assert "B" in {problem.member for problem in store.check()}
+    assert store.repair()
+    assert store.check() == []
+    lived = store.get("B")
+    assert (lived is None) == (part == "impressions")
+    if lived:  # what the indexes know brings back a filing; a record without its content is gone
+        assert (lived.category, lived.labels, lived.content) == ("Food", ("Meal",), "bread")
+
+
+def test_rd10_merging_a_category_that_only_a_ghost_holds_cleans_it_up(server, store):
+    store.save("G", "ghost", category="Old", labels=["l"])
+    server.admin.hdel(NOW + "impressions", "G")
+    store.merge_categories("Old", "Food")
+    assert "Old" not in store.categories()
+    store.repair()
+    assert store.check() == []
+
+
+def test_rd10_saving_over_a_ghost_makes_it_whole(server, store):
+    server.admin.hdel(NOW + "impressions", "B")
+    assert store.save("B", "new", category="Sweet", labels=["Hot"]).status == "created"
+    assert store.check() == []
+
+
+DAMAGES = {
+    "index member without a record": lambda a: a.zadd(NOW + "clues", {"ghost": 1}),
+    "stray member of a category": lambda a: a.zadd(NOW + "category:Food", {"Ｃ": 1}),
+    "stray category": lambda a: a.zadd(NOW + "categories", {"Empty": 1}),
+    "category key of nobody": lambda a: a.zadd(NOW + "category:Empty", {"A": 1}),
+    "missing from clues": lambda a: a.zrem(NOW + "clues", "A"),
+    "missing from a label": lambda a: a.zrem(NOW + "label:Hot", "A"),
+    "wrong touch": lambda a: a.zadd(NOW + "clues", {"A": 5}),
+    "wrong time of a category": lambda a: a.zadd(NOW + "categories", {"Food": 5}),
+    "wrong creation": lambda a: a.zadd(NOW + "created", {"A": 99}),
+    "wrong strength": lambda a: a.zincrby(NOW + "strength", 1, "B"),
+    "pinned and in strength": lambda a: a.zadd(NOW + "strength", {"A": 1}),
+    "pin without a record": lambda a: a.zadd(NOW + "pins", {"ghost": 1}),
+    "pinned and expiring": lambda a: a.zadd(NOW + "expiry", {"A": 9e12}),
+    "expiry without a record": lambda a: a.zadd(NOW + "expiry", {"ghost": 9e12}),
+    "wrong link": lambda a: a.zincrby(NOW + "links:Hot", 3, "Drink"),
+    "stray link": lambda a: a.zadd(NOW + "links:Old", {"Hot": 1}),
+    "missing link": lambda a: a.delete(NOW + "links:Hot"),
+    "never changed": lambda a: a.zrem(NOW + "changed", "A"),
+    "withdrawn and alive": lambda a: a.zadd(NOW + "withdrawn", {"A": 1}),
+    "hint at nothing": lambda a: a.hset(NOW + "hints", "category\x1fempty", "Empty"),
+    "hint at another content": lambda a: a.hset(NOW + "hints", "content\x1fAAAAAAAAAAA", "A"),
+    "spelling of nothing": lambda a: a.hset(NOW + "spelling", "clue\x1fZ", "Ｚ"),
+    "spelling lost": lambda a: a.hdel(NOW + "spelling", "clue\x1fC"),
+    "spelling lost the other way": lambda a: a.hdel(NOW + "spelling", "clue\x1eＣ"),
+    "terms without a record": lambda a: a.hset(NOW + "terms", "ghost", "1\x1ftea\x1f1.5"),
+    "term of nobody": lambda a: a.zadd(NOW + "term:zebra", {"A": 1}),
+    "term lost": lambda a: a.hset(NOW + "terms", "A", "1\x1fzebra\x1f1.25"),
+    "journal bytes": lambda a: a.hincrby(PREFIX + "meta", "journal_bytes", 7),
+    "counter behind": lambda a: a.hset(PREFIX + "meta", "seq", 1),
+    "clock behind": lambda a: a.hset(PREFIX + "meta", "clock", 1),
+    "meta lost": lambda a: a.delete(PREFIX + "meta"),
+    "unknown key": lambda a: a.set(NOW + "scratch", "x"),
+    "unknown key beside": lambda a: a.set(PREFIX + "scratch", "x"),
+    "erased generation": lambda a: a.hset(PREFIX + "7:facts", "A", "x"),
+    "thread not listed": lambda a: a.zadd(PREFIX + "seen:t", {"1 digest": 1}),
+    "thread without turns": lambda a: a.zadd(PREFIX + "threads", {"t": 1}),
+    "another type": lambda a: (a.delete(NOW + "created"), a.set(NOW + "created", "x")),
+    "another type of filing": lambda a: (a.delete(NOW + "filing"), a.set(NOW + "filing", "x")),
+    "unreadable facts": lambda a: a.hset(NOW + "facts", "A", "x"),
+    "bytes that are no text": lambda a: a.zadd(NOW + "clues", {b"\xff\xfe": 1}),
+    "journal entry": lambda a: a.xadd(NOW + "journal", {"bytes": "1", "before": "xyz"}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_damage_is_found_and_repaired_without_loss(server, store, damage):
+    before = {item.clue: (item.content, item.category, set(item.labels), item.pin) for item in store.impressions()}
+    assert store.check() == []
+    DAMAGES[damage](server.admin)
+    found = store.check()
+    assert found
+    assert set(found) <= set(store.repair())
+    assert store.check() == []
+    after = {item.clue: (item.content, item.category, set(item.labels), item.pin) for item in store.impressions()}
+    assert after == before
+    assert store.save("New", "works on", category="Food", labels=["Hot"]).status == "created"
+
+
+def test_a_problem_names_the_key_without_its_tag_and_no_content(server, store):
+    server.admin.zrem(NOW + "label:Hot", "A")
+    found = store.check()
+    assert Problem("0:label:Hot", "A", "is missing") in found
+    assert "tea" not in repr(found)
+    assert PREFIX not in repr(found)
+    store.repair()
+
+
+def test_another_half_life_takes_hold_with_repair(client, store):
+    other = ImpressionStore(client=client, user="ann", limits=Limits(half_life_days=1))
+    strong = client.zscore(NOW + "strength", "B")
+    assert other.repair() == []
+    assert client.zscore(NOW + "strength", "B") > strong * 10
+    assert client.hget(PREFIX + "meta", "half_life") == b"86400000"
+    assert other.check() == store.check() == []
+
+
+def test_repair_puts_the_scope_back_into_the_registry(server, store):
+    for key in server.admin.scan_iter("impressmem:1:{scopes:*"):
+        server.admin.delete(key)
+    assert list(store.scopes()) == []
+    store.repair()
+    assert list(store.scopes()) == [store.scope]
+
+
+def test_an_erasure_that_was_cut_short_is_found_and_finished(server, store):
+    server.admin.hset(PREFIX + "meta", mapping={"generation": 1, "purge": "0", "journal_bytes": 0})
+    assert store.check()
+    store.repair()
+    assert store.check() == []
+    assert list(server.admin.scan_iter(PREFIX + "0:*")) == []
+
+
+@pytest.mark.broken_store("a newer version wrote the scope")
+def test_a_scope_of_another_version_is_left_alone(server, store):
+    server.admin.hset(PREFIX + "meta", "layout", 2)
+    for refused in (store.check, store.repair):
+        with pytest.raises(ConfigurationError, match="layout 2"):
+            refused()
+
+
+def test_check_is_not_misled_by_writers(server: RunningServer, store):
+    """Others save, move and forget all the time; a sound store has no problems for all that."""
+    stop = threading.Event()
+
+    def write(number: int) -> None:
+        with server.client() as client:
+            own = ImpressionStore(client=client, user="ann")
+            turn = 0
+            while not stop.is_set():
+                turn += 1
+                own.save(f"{number}-{turn % 5}", f"x{turn}", category=f"C{turn % 7}", labels=[f"l{turn % 3}", "m"])
+                own.forget(f"{number}-{(turn + 2) % 5}")
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        assert [store.check() for _ in range(10)] == [[]] * 10
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join()
+
+
+def test_a_scope_of_many_parts_is_read_whole(client, server):
+    """More keys than fit into one call, and more members in one of them."""
+    store = ImpressionStore(client=client, user="ann")
+    store.save_many(
+        {"clue": f"c{n}", "content": f"note {n}", "category": f"C{n % 900}", "labels": ["all"]} for n in range(3_000)
+    )
+    assert store.check() == []
+    server.admin.zrem(NOW + "label:all", "c1234")
+    assert store.check() == [Problem("0:label:all", "c1234", "is missing")]
+    assert len(store.repair()) == 1
