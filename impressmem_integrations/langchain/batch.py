@@ -144,8 +144,8 @@ class Batch:
             self._refresh[user, found.record.clue] = found
 
     def _search(self, op: SearchOp) -> Flow[list[SearchItem]]:
-        if op.limit <= 0 or op.offset < 0:
-            raise InvalidInput("limit must be at least 1 and offset at least 0")
+        if op.limit < 0 or op.offset < 0:
+            raise InvalidInput("limit and offset must be at least 0")
         prefix = tuple(op.namespace_prefix)
         users = yield from self._users([prefix])
         most = op.offset + op.limit

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
@@ -26,12 +25,14 @@ from impressmem_integrations.langchain.availability import (
     availability_of,
     limit_for,
 )
-from impressmem_integrations.langchain.exchange import input_key_of, output_key_of, text_of, turn_messages
+from impressmem_integrations.langchain.exchange import STEPS, input_key_of, output_key_of, text_of, turn_messages
 from impressmem_integrations.langchain.identity import Identity, Run, current_context
 from impressmem_integrations.langchain.injection import UNAVAILABLE, query_of, shown
+from impressmem_integrations.langchain.talks import Talks
 from impressmem_integrations.langchain.upkeep import Job, Upkeep, faults_to
 from impressmem_integrations.maintenance.models import answering
-from impressmem_integrations.model import Context, ForgetCertificate, Message
+from impressmem_integrations.maintenance.runner import Runner
+from impressmem_integrations.model import Context, ForgetCertificate
 
 try:
     from langchain_classic.base_memory import BaseMemory
@@ -41,10 +42,6 @@ except ImportError:
         from langchain_core.memory import BaseMemory  # type: ignore[import-not-found,no-redef,unused-ignore]
     except ImportError as error:
         raise MissingExtra("ImpressionMemory", "langchain-classic") from error
-
-_WINDOW_TURNS: Final = 20
-"""The turns of a conversation that maintenance is shown; it knows which of them it has distilled."""
-_MOST_WAITING: Final = 1_000
 
 
 class ImpressionMemory(BaseMemory):
@@ -94,8 +91,7 @@ class ImpressionMemory(BaseMemory):
     _available: Availability = PrivateAttr()
     _fault: Callable[[Exception], None] = PrivateAttr()
     _upkeep: Upkeep = PrivateAttr()
-    _said: dict[str | None, deque[list[Message]]] = PrivateAttr(default_factory=dict)
-    _waiting: deque[list[Message]] = PrivateAttr(default_factory=lambda: deque(maxlen=_MOST_WAITING))
+    _talks: Talks = PrivateAttr(default_factory=Talks)
 
     def __init__(self, **options: Any) -> None:
         # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
@@ -107,7 +103,8 @@ class ImpressionMemory(BaseMemory):
         self._fault = faults_to(self.on_error)
         if self.model is not None:
             answering(self.model)
-        self._upkeep = Upkeep(self._available, self._fault, self.on_report, self.settings, self.runner)
+        runner = self.runner or Runner(full_wait_seconds=0)  # no chain waits for room in the queue
+        self._upkeep = Upkeep(self._available, self._fault, self.on_report, self.settings, runner)
 
     @property
     def memory_variables(self) -> list[str]:
@@ -175,20 +172,21 @@ class ImpressionMemory(BaseMemory):
         """
         said = text_of(inputs[input_key_of(inputs, self.input_key, self.memory_variables)])
         answer = text_of(outputs[output_key_of(outputs, self.output_key)])
-        run, now = self._run(), datetime.now(UTC)
-        user = self._identity.user(run)
+        talk, now = self._talk(), datetime.now(UTC)
         if self.model is None:
             return
-        steps = outputs.get("intermediate_steps") or ()
-        window = self._said.setdefault(user, deque(maxlen=_WINDOW_TURNS))
-        window.append(turn_messages(said, answer, steps, now.isoformat()))
-        messages = [message for turn in window for message in turn]
-        self._waiting.append(messages)
-        thread = self.thread_id or str(run.get("thread_id") or "") or None
+        steps = outputs.get(STEPS) or ()
+        messages = self._talks.add(talk, turn_messages(said, answer, steps, now.isoformat()))
+        user, thread = talk
         try:
             self._upkeep.submit(Job(self._identity.view(user), messages, self.model, thread, now))
         except (BacklogFull, RunnerClosed) as error:
-            self._fault(error)
+            self._fault(error)  # the conversation's next turn brings this one along
+
+    def _talk(self) -> tuple[str | None, str | None]:
+        """Whose conversation it is, and which."""
+        run = self._run()
+        return self._identity.user(run), self.thread_id or str(run.get("thread_id") or "") or None
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """The awaitable twin of `save_context`, which does not wait either."""
@@ -197,10 +195,12 @@ class ImpressionMemory(BaseMemory):
     # --- forgetting -------------------------------------------------------------------------------------------------
 
     def clear(self) -> None:
-        """Forget the conversation: turns that wait to be distilled are dropped. What is remembered stays."""
-        self._said.clear()
-        while self._waiting:
-            self._waiting.popleft().clear()  # a job that waits finds nothing to distil
+        """Forget the conversation: turns that wait to be distilled are dropped. What is remembered stays.
+
+        Raises:
+            ConfigurationError: It is not known whose conversation it is.
+        """
+        self._talks.clear(self._talk())
 
     async def aclear(self) -> None:
         """The awaitable twin of `clear`."""

@@ -34,7 +34,7 @@ from tests.polling import wait_until
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # LangMem's own imports
-    from langmem import create_manage_memory_tool, create_search_memory_tool
+    from langmem import create_manage_memory_tool, create_memory_store_manager, create_search_memory_tool
 
 MEMORIES = ("users", "alice", "memories")
 
@@ -157,6 +157,21 @@ def test_pages_of_a_search_hold_each_item_once_newest_first(values):
     assert [item.value["at"] for page in pages for item in page] == list(range(24, -1, -1))
     odd = [values.search(("users",), filter={"odd": 1}, limit=5, offset=offset) for offset in (0, 5, 10, 15)]
     assert [item.value["at"] for page in odd for item in page] == list(range(23, 0, -2))
+
+
+def test_bounds_of_a_search(values):
+    values.put(MEMORIES, "k", {"n": 1})
+    assert values.search(MEMORIES, limit=0) == []
+    assert values.search(MEMORIES, offset=1) == []
+    for bounds in ({"limit": -1}, {"offset": -1}):
+        with pytest.raises(InvalidInput, match="limit and offset"):
+            values.search(MEMORIES, **bounds)
+    with pytest.raises(InvalidInput, match=r"\$like"):
+        values.search(MEMORIES, filter={"n": {"$like": 1}})
+    assert (
+        values.search(MEMORIES, filter={"n": {"$gt": "x"}}) == values.search(MEMORIES, filter={"x": {"$lt": 1}}) == []
+    )
+    assert [item.value for item in values.search(MEMORIES, filter={"n": {"$gte": 1, "$lt": 2}})] == [{"n": 1}]
 
 
 def test_segments_are_never_cut(values):
@@ -423,3 +438,15 @@ async def test_langmems_tools_work_over_it_in_asyncio_code(values):
     )
     assert "fact 7" in await search.ainvoke({"query": "fact 7", "limit": 3}, config("alice"))
     assert len(await values.asearch(MEMORIES, limit=20)) == 10
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_langmems_manager_works_over_it(values, way):
+    values.put(MEMORIES, "old", {"kind": "Memory", "content": {"content": "Alice drinks cow milk"}})
+    chat = ScriptedChat(replies=[use("Memory", content="Alice drinks oat milk")])
+    manager = create_memory_store_manager(chat, namespace=("users", "{langgraph_user_id}", "memories"), store=values)
+    given = {"messages": [{"role": "user", "content": "I drink oat milk"}]}
+    _ = manager.invoke(given, config("alice")) if way == "invoke" else await manager.ainvoke(given, config("alice"))
+    assert "cow milk" in chat.texts[0]  # it looked up what is known
+    found = {item.value["content"]["content"] for item in values.search(MEMORIES, query="oat milk")}
+    assert found == {"Alice drinks oat milk", "Alice drinks cow milk"}

@@ -333,6 +333,39 @@ async def test_clear_takes_back_what_waits_in_the_background(memory, alice):
     assert "Rex" in asked[0]
 
 
+def test_clear_leaves_the_conversations_of_others_alone(memory):
+    model = Scripted()
+    mine = memory(user="{user_id}", model=model, settings=Settings(batch_turns=2))
+    said = RunnableLambda(lambda text: mine.save_context({"input": text}, {"output": "ok"}))
+    cleared = RunnableLambda(lambda _: mine.clear())
+    for user, city in (("alice", "Oslo"), ("bob", "Rome")):
+        said.invoke(f"I live in {city}", {"configurable": {"user_id": user}})
+    cleared.invoke(None, {"configurable": {"user_id": "alice"}})
+    for user in ("alice", "bob"):
+        said.invoke("My dog is called Rex", {"configurable": {"user_id": user}})
+    mine.flush()
+    assert len(model.requests) == 1
+    assert "Rome" in model.asked
+    with pytest.raises(ConfigurationError, match="user_id"):
+        mine.clear()
+
+
+def test_threads_that_save_at_once_lose_no_turn(memory):
+    model = Scripted()
+    mine = memory(model=model)
+    threads = [
+        threading.Thread(target=mine.save_context, args=({"input": f"My number is {at}"}, {"output": "ok"}))
+        for at in range(12)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert mine.flush() == []
+    asked = " ".join(request[-1]["content"] for request in model.requests)
+    assert all(f"My number is {at}" in asked for at in range(12))
+
+
 @pytest.mark.parametrize("way", ["forget_all", "aforget_all"])
 async def test_forget_all_erases_the_person(memory, alice, way):
     remember(alice)
