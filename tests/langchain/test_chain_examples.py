@@ -76,7 +76,7 @@ def test_the_blocks_of_the_page_work_one_after_the_other(store):
     blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
     assert len(blocks) == 6
     for block in blocks:
-        exec(block, names)  # the page's own code
+        exec(compile(block, "docs/langchain_chains.md", "exec", dont_inherit=True), names)  # the page's own code
     names["memory"].close()
     assert names["result"]["report"].status == "nothing_to_store"
     assert names["values"].search(("users", "alice"), query="flight")[0].score > 0
