@@ -8,15 +8,35 @@ from typing import TYPE_CHECKING, Any
 from impressmem_integrations.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from impressmem_integrations.langchain.chain import context_chain, maintenance_chain
+    from impressmem_integrations.langchain.memory import ImpressionMemory
     from impressmem_integrations.langchain.middleware import ImpressionMiddleware
+    from impressmem_integrations.langchain.node import impression_nodes
+    from impressmem_integrations.langchain.retriever import ImpressionRetriever
+    from impressmem_integrations.langchain.store import ImpressionBaseStore
     from impressmem_integrations.langchain.tools import impression_tools
 
 _HOMES = {
+    "ImpressionBaseStore": "store",
+    "ImpressionMemory": "memory",
     "ImpressionMiddleware": "middleware",
+    "ImpressionRetriever": "retriever",
+    "context_chain": "chain",
+    "impression_nodes": "node",
     "impression_tools": "tools",
+    "maintenance_chain": "chain",
 }
 
-__all__ = ["ImpressionMiddleware", "impression_tools"]
+__all__ = [
+    "ImpressionBaseStore",
+    "ImpressionMemory",
+    "ImpressionMiddleware",
+    "ImpressionRetriever",
+    "context_chain",
+    "impression_nodes",
+    "impression_tools",
+    "maintenance_chain",
+]
 
 
 def __getattr__(name: str) -> Any:

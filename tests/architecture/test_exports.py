@@ -21,7 +21,16 @@ ROOT_NAMES = {
     "slice_new_turn_messages",
 }
 ADAPTER_NAMES = {
-    "langchain": {"ImpressionMiddleware", "impression_tools"},
+    "langchain": {
+        "ImpressionBaseStore",
+        "ImpressionMemory",
+        "ImpressionMiddleware",
+        "ImpressionRetriever",
+        "context_chain",
+        "impression_nodes",
+        "impression_tools",
+        "maintenance_chain",
+    },
     "llama_index": {"ImpressionMemory", "ImpressionMemoryBlock", "ImpressionRetriever", "ImpressionToolSpec"},
     "openai": {"OpenAIChat"},
 }
