@@ -100,8 +100,9 @@ function plan.names(unit, kind, old_names, new_names)
   end
 end
 
--- Terms to add or to weigh anew (flat: key, weight, ...) and terms to remove (keys).
--- A list of terms is "<version>[UNIT<term>UNIT<weight>...]".
+-- Terms to add or to weigh anew (flat: key, weight, weight before or false, ...) and to remove (key, weight before).
+-- A list of terms is "<version>[UNIT<term>UNIT<weight>...]". Their keys are not probed one by one, there are too many:
+-- lib/commit writes them first and takes them back where one cannot be written.
 function plan.terms(unit, old_terms, new_terms)
   local index, before = prefix .. 'term:', {}
   local adds, removes = {}, {}
@@ -111,17 +112,15 @@ function plan.terms(unit, old_terms, new_terms)
   if new_terms then
     for term, weight in string.gmatch(new_terms, '\31([^\31]+)\31([^\31]+)') do
       if before[term] ~= weight then
-        local key, n = index .. term, #adds
-        plan.probe(key)
-        adds[n + 1], adds[n + 2] = key, weight
+        local n = #adds
+        adds[n + 1], adds[n + 2], adds[n + 3] = index .. term, weight, before[term] or false
       end
       before[term] = nil
     end
   end
-  for term in pairs(before) do
-    local key = index .. term
-    plan.probe(key)
-    removes[#removes + 1] = key
+  for term, weight in pairs(before) do
+    local n = #removes
+    removes[n + 1], removes[n + 2] = index .. term, weight
   end
   unit.adds, unit.removes = adds, removes
 end
