@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import write
-from impressmem_integrations.core.commands.records import draft
+from impressmem_integrations.core.commands.records import SOURCES, draft
 from impressmem_integrations.core.text import normal_content, normal_name
 from impressmem_integrations.errors import InvalidInput, InvalidToolCall, NotFound
 from impressmem_integrations.maintenance.secrets import masked
@@ -77,6 +77,41 @@ def _merged_clues(merge: OrganizeArguments) -> list[str]:
     return [*merge.from_items, merge.to_item] if merge.level == "clue" else []
 
 
+def without_twins(asked: Sequence[Wish], remembered: Iterable[Impression]) -> tuple[list[Wish], list[Refusal]]:
+    """The wishes but those that would store a note a second time under a new clue, and these refused.
+
+    So a fact that the agent saved by tool during a turn is not saved again by that turn's maintenance. A twin is let
+    through where the same answer merges the other clue away: that is a renaming.
+
+    Args:
+        asked: What the model asks for.
+        remembered: The records that the model was shown.
+    """
+    there = list(remembered)
+    clues = {_said(item.content): item.clue for item in there}
+    known = {_clue_key(item.clue) for item in there}
+    merged = {key for wish in asked if not isinstance(wish, SaveItem) for key in map(_clue_key, _merged_clues(wish))}
+    kept: list[Wish] = []
+    refused: list[Refusal] = []
+    for wish in asked:
+        if isinstance(wish, SaveItem) and _clue_key(wish.clue) not in known:
+            twin = clues.setdefault(_said(wish.content), wish.clue)
+            if _clue_key(twin) != _clue_key(wish.clue) and _clue_key(twin) not in merged:
+                refused.append(Refusal(wish.clue, f"the same note stands under {twin!r} already"))
+                continue
+        kept.append(wish)
+    return kept, refused
+
+
+def _clue_key(clue: str) -> str:
+    return normal_name(clue, "clue").key
+
+
+def _said(content: str) -> str:
+    """A note without what does not change its meaning: case, blanks and the full stop at its end."""
+    return " ".join(content.casefold().split()).rstrip(".。!")
+
+
 def steps_of(asked: Sequence[Wish], now: Mapping[str, Impression]) -> list[PlanStep]:
     """The wishes as steps, compared with the records as they are.
 
@@ -133,11 +168,16 @@ def operations(plan: Plan, bound: Bound) -> tuple[list[PlanStep], list[write.Ope
         if step.kind == "nothing":
             continue
         try:
-            made.append(_operation(step, bound, plan.turns[-1] if plan.turns else None, plan.said_at))
+            made.append(_operation(step, bound, sources_of(plan), plan.said_at))
             kept.append(step)
         except InvalidInput as error:
             refused.append(Refusal(step.clue, str(error)))
     return kept, made, refused
+
+
+def sources_of(plan: Plan) -> str | None:
+    """Where a plan's impressions come from: all its turns, since nobody says which of them a fact was said in."""
+    return SOURCES.join(plan.turns) or None
 
 
 def _operation(step: PlanStep, bound: Bound, source: str | None, said_at: datetime | None) -> write.Operation:

@@ -17,6 +17,7 @@ FRAMEWORKS = {
 LANGCHAIN_HOMES = {"langchain", "manager", "cli"}
 HOMES = {
     "langchain": LANGCHAIN_HOMES,
+    "langchain_classic": LANGCHAIN_HOMES,
     "langchain_core": LANGCHAIN_HOMES,
     "langchain_openai": LANGCHAIN_HOMES,
     "langgraph": LANGCHAIN_HOMES,

@@ -12,9 +12,8 @@ from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
 from impressmem_integrations.core.flows.recollect import positive
-from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
-from impressmem_integrations.model import Context, common_prefix
+from impressmem_integrations.model import Context, Impression, common_prefix
 
 _BYTES_PER_UNIT = 3
 _MOST_NAMES = 1_000
@@ -64,9 +63,10 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
         after = contexts.extended(core, before, found.changed, found.gone)
         made = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
         cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
-        if cacheable and made.units <= budget:
+        if cacheable and made.units <= budget and not contexts.pins_moved(core, found.changed):
             return (yield from _kept(bound, profile, found, core, after, made, found.text))
-        found = yield from ask(read.material(bound, _most_bytes(budget), _MOST_NAMES))
+        replaced = found.stored_seq
+        found = (yield from ask(read.material(bound, _most_bytes(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)
@@ -106,12 +106,11 @@ def _kept(
     return made
 
 
-def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, dict[str, int]]]:
-    """A context for maintenance and, by the key of its clue, the `seq` of each record that it may show."""
+def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, tuple[Impression, ...]]]:
+    """A context for maintenance, and the records that it may show."""
     material = yield from ask(read.material(bound, _most_bytes(budget_units), _MOST_NAMES))
     if not material.pinned and not material.others:
-        return "", {}
+        return "", ()
     core = contexts.new_core(material, budget_units, bound.count_units)
     made = contexts.assembled(core, Delta(), budget_units, material.impressions, 0, bound.count_units)
-    seqs = {normal_name(item.clue, "clue").key: item.seq for item in (*material.pinned, *material.others)}
-    return made.text, seqs
+    return made.text, (*material.pinned, *material.others)

@@ -1,0 +1,167 @@
+"""Maintenance after a turn: in the background or inline, with its reports told to whoever asked for them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from impressmem_integrations.errors import ConfigurationError, ModelError, StoreError, StoreUnavailable
+from impressmem_integrations.langchain.availability import Availability
+from impressmem_integrations.maintenance.runner import RetryLater, Runner
+from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.model import Message, Report
+from impressmem_integrations.store import ImpressionStore
+
+_log = logging.getLogger(__name__)
+
+OnError = str | Callable[[Exception], object]
+"""`log`, `raise`, or a function that gets the error."""
+
+_AWAY: Final = Report("store_unavailable", reason="the store did not answer; the turn is distilled later")
+_TROUBLE = ("model_failed", "cut_off", "rejected", "store_unavailable")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run's messages to distil.
+
+    Attributes:
+        memory: The user's memory.
+        messages: In canonical form, owned by the job.
+        model: Whom to ask.
+        thread: Whose turns are counted together.
+        at: When the run ended, for turns that carry no time.
+    """
+
+    memory: ImpressionStore
+    messages: list[Message]
+    model: Any
+    thread: str | None
+    at: datetime
+
+
+def faults_to(on_error: OnError) -> Callable[[Exception], None]:
+    """What to do with an error that must not cost the user the answer.
+
+    Raises:
+        ConfigurationError: It is none of the three choices.
+    """
+    if on_error == "raise":
+        return _raise
+    if on_error == "log":
+        return _note
+    if not callable(on_error):
+        raise ConfigurationError('on_error must be "log", "raise" or a function of the error')
+    return lambda error: _hand_out(on_error, error)
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+def _note(error: Exception) -> None:
+    # The text of a model or input error may hold contents.
+    _log.warning("memory: %s", error if isinstance(error, StoreError) else type(error).__name__)
+
+
+def _hand_out(told: Callable[[Any], object], value: Any) -> None:
+    try:
+        told(value)
+    except Exception as error:  # noqa: BLE001 - a listener of the application must not cost the user the answer
+        _log.warning("memory: a callback raised %s", type(error).__name__)
+
+
+def event_of(report: Report) -> dict[str, Any] | None:
+    """The event for the graph's custom stream; None where nothing changed."""
+    if report.status != "stored":
+        return None
+    return {
+        "type": "memory_updated",
+        "saved": list(report.saved),
+        "changed": list(report.changed),
+        "merged": [merge.target for merge in report.merged],
+        "transaction": report.transaction,
+    }
+
+
+class Upkeep:
+    """Runs maintenance jobs.
+
+    Args:
+        available: Whether the store answers; a store known to be away is not waited for.
+        fault: What to do with errors inline.
+        on_report: Gets every report; in the background, in one of its threads.
+        settings: How to ask and what it may cost.
+        runner: A background runner to share; None makes one.
+    """
+
+    def __init__(
+        self,
+        available: Availability,
+        fault: Callable[[Exception], None],
+        on_report: Callable[[Report], object] | None,
+        settings: Settings | None,
+        runner: Runner | None,
+    ) -> None:
+        self._available = available
+        self._fault = fault
+        self._on_report = on_report
+        self._settings = settings
+        self.runner = runner or Runner()
+
+    def submit(self, job: Job) -> None:
+        """Queue a job behind the others of its scope; never waits for the model."""
+        scope = job.memory.scope
+        self.runner.submit((scope.bot, scope.user), lambda: self._work(job), on_done=self._ended)
+
+    def _work(self, job: Job) -> Report:
+        report = self._distil(job)
+        if report.status == "store_unavailable":
+            raise RetryLater from StoreUnavailable(report.reason)
+        self._tell(report)
+        if report.status == "model_failed":
+            raise ModelError(report.reason)
+        return report
+
+    def _ended(self, ticket: Future[Report]) -> None:
+        error = None if ticket.cancelled() else ticket.exception()
+        cause = error.__cause__ if error else None
+        if isinstance(cause, StoreUnavailable):
+            self._tell(Report("store_unavailable", reason=str(cause)))
+
+    def inline(self, job: Job) -> Report:
+        """Run a job now."""
+        if self._available.away:
+            return self._told(_AWAY)
+        return self._told(self._distil(job))
+
+    async def ainline(self, job: Job) -> Report:
+        """The awaitable twin of `inline`."""
+        if self._available.away:
+            return self._told(_AWAY)
+        return self._told(
+            await job.memory.amaintain(
+                job.messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings
+            )
+        )
+
+    def _distil(self, job: Job) -> Report:
+        return job.memory.maintain(job.messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
+
+    def _told(self, report: Report) -> Report:
+        self._tell(report)
+        if report.status == "store_unavailable":
+            self._fault(StoreUnavailable(report.reason))
+        elif report.status == "model_failed":
+            self._fault(ModelError(report.reason))
+        return report
+
+    def _tell(self, report: Report) -> None:
+        if report.status in _TROUBLE:
+            _log.warning("maintenance ended with status %s", report.status)
+        if self._on_report is not None:
+            _hand_out(self._on_report, report)
