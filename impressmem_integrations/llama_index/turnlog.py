@@ -99,7 +99,7 @@ class TurnLog:
         if not self._knows(finished):
             self.heard.clear()
             self.fronted = 0
-            self.before = finished[-1] if finished else None
+            self.before = finished[-1] if finished and not self.waiting else None
         self.open = []
         self.add(rest, at, learns)
 
@@ -132,7 +132,7 @@ class TurnLog:
         while known and [turn.digest for turn in known] != list(seen[-len(known) :]):
             known.pop(0)
         self.fronted = len(known)
-        front = [self.before] if self.before is not None and not known else []
+        front = [self.before] if self.before is not None and not self.heard else []
         return [*front, *(message for turn in (*known, *self.waiting) for message in turn.messages)]
 
     def note(self, seen: Sequence[str], trimmed: bool) -> None:

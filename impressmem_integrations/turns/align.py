@@ -12,6 +12,8 @@ def align(stored: Sequence[str], digests: Sequence[str], *, trimmed: bool = Fals
 
     * A window that stands as a whole somewhere in the stored turns is a replay: all of it is old.
     * Otherwise the longest run at the history's start that ends the stored turns is old, and the rest is new.
+    * Where there is no such run, others spoke in the same thread in between, in another framework or process: then the
+      turns at the history's start that are stored in this order, with gaps, are old.
 
     Args:
         stored: Digests of the thread's turns, oldest first.
@@ -30,7 +32,8 @@ def align(stored: Sequence[str], digests: Sequence[str], *, trimmed: bool = Fals
         run = min(end, len(known))
         if run and window[end - run : end] == known[-run:]:
             return end
-    return 0
+    rest = iter(known)
+    return next((place for place, digest in enumerate(window) if digest not in rest), size)
 
 
 def next_ids(known: Iterable[str], digests: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+import json
 import pickle
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
+from llama_index.core.workflow import Context, JsonPickleSerializer, JsonSerializer
 
 from impressmem_integrations import ImpressionStore
 from impressmem_integrations.core.render import FENCE
@@ -420,6 +422,30 @@ def test_li09_copies_go_on_with_the_same_store(alice: ImpressionStore, keeper: S
     memory.put(assistant())
     assert memory.flush() == []
     assert times(keeper, PAINT) == 1
+
+
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")  # LlamaIndex' agents are made so
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key")  # it says so of every memory
+@pytest.mark.parametrize("serializer", [JsonPickleSerializer, JsonSerializer])
+async def test_li09_a_workflow_goes_on_from_its_saved_context(
+    alice: ImpressionStore, chat: Chat, keeper: Scripted, memory_of: Make, serializer: Any
+) -> None:
+    alice.save("USER-NUTS", "must not eat nuts", category="Health", labels=["Diet"])
+    agent = FunctionAgent(tools=[lambda a: a], llm=chat.llm)
+    context, memory = Context(agent), memory_of(alice)
+    await agent.run(PAINT, ctx=context, memory=memory)
+    saved = json.loads(json.dumps(context.to_dict(serializer=serializer())))
+    again = Context.from_dict(agent, saved, serializer=serializer())
+    # The JSON form leaves memories out, which is LlamaIndex' own rule: the application hands it over again.
+    options = {} if serializer is JsonPickleSerializer else {"memory": memory}
+    await agent.run(BOAT, ctx=again, **options)
+    assert "must not eat nuts" in chat.shown()[0]
+    assert [message["content"] for message in chat.requests[-1]][:2] == [PAINT, "ok"]
+    held = await again.store.get("memory")
+    assert isinstance(held, ImpressionMemory)
+    await asyncio.to_thread(memory.flush)
+    await held.aflush()
+    assert (times(keeper, PAINT), times(keeper, BOAT)) == (1, 1)
 
 
 # --- connections ----------------------------------------------------------------------------------------------------
