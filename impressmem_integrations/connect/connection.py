@@ -13,10 +13,11 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from impressmem_integrations.connect.exchange import Exchange, over, through
 from impressmem_integrations.connect.senders import asend, never_sent, send
 from impressmem_integrations.connect.urls import Embedded, Remote, read_url
 from impressmem_integrations.core.effects import Command, R
-from impressmem_integrations.errors import ConfigurationError, StoreUnavailable
+from impressmem_integrations.errors import ConfigurationError, StoreTimeout, StoreUnavailable
 
 if TYPE_CHECKING:
     from impressmem_integrations.embedded import EmbeddedServer
@@ -34,6 +35,7 @@ class Connection:
     def __init__(self, shown: str, async_client: Any = None) -> None:
         self.shown = shown
         self._async_client = async_client
+        self._exchange: tuple[Any, Exchange] | None = None
         self._lock = threading.Lock()
         self._closed = False
 
@@ -46,6 +48,10 @@ class Connection:
         """Whether the next command starts a server of our own first, which takes longer than a command."""
         return False
 
+    def exchange_over(self, client: Any) -> Exchange:
+        """How commands go over that client: as the client does it, with whatever its owner has set up."""
+        return through(client)
+
     def recover(self) -> bool:
         """Bring a server back that is ours. Returns whether trying again makes sense."""
         return False
@@ -53,13 +59,15 @@ class Connection:
     def send(self, command: Command[R]) -> R:
         """Run a command. A read, or a write that certainly was not sent, is tried once more on a recovered server."""
         try:
-            return send(self._open(), command, self.shown)
+            return send(self._opened(), command, self.shown)
+        except StoreTimeout:
+            raise  # a second wait would only delay the answer
         except StoreUnavailable as error:
             if command.writes and not never_sent(error):
                 raise
             if not self.recover():
                 raise
-        return send(self._open(), command, self.shown)
+        return send(self._opened(), command, self.shown)
 
     async def asend(self, command: Command[R]) -> R:
         """Run a command on the native asyncio client, or else in the package's own bounded threads."""
@@ -67,10 +75,13 @@ class Connection:
             return await asend(self._async_client, command, self.shown)
         return await asyncio.get_running_loop().run_in_executor(executor(), self.send, command)
 
-    def _open(self) -> Any:
+    def _opened(self) -> Exchange:
         if self._closed:
             raise ConfigurationError("this store is closed; make a new one")
-        return self.client()
+        client, exchange = self.client(), self._exchange
+        if exchange is None or exchange[0] is not client:
+            exchange = self._exchange = (client, self.exchange_over(client))
+        return exchange[1]
 
     def close(self) -> None:
         """Close what was opened here; a client handed in stays open. Closing twice is fine."""
@@ -88,7 +99,14 @@ class _Given(Connection):
         return self._client
 
 
-class _Own(Connection):
+class _OverPool(Connection):
+    """A client opened here: its pool is used directly."""
+
+    def exchange_over(self, client: Any) -> Exchange:
+        return over(client.connection_pool)
+
+
+class _Own(_OverPool):
     """A server named by a URL."""
 
     def __init__(self, remote: Remote, async_client: Any) -> None:
@@ -107,7 +125,7 @@ class _Own(Connection):
         self._client.connection_pool.disconnect()
 
 
-class _OwnEmbedded(Connection):
+class _OwnEmbedded(_OverPool):
     """A server of our own, acquired at the first call of each process."""
 
     def __init__(self, embedded: Embedded, async_client: Any) -> None:
@@ -159,6 +177,7 @@ class _OwnEmbedded(Connection):
 
 _OPTIONS: dict[str, Any] = {
     "socket_timeout": _SOCKET_TIMEOUT_S,
+    "socket_connect_timeout": _CONNECT_TIMEOUT_S,
     "retry": Retry(NoBackoff(), 0),  # we alone know which commands may run twice
     "max_connections": _MOST_CONNECTIONS,
     "timeout": _WAIT_FOR_CONNECTION_S,

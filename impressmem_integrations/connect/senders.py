@@ -19,6 +19,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
+from impressmem_integrations.connect.exchange import Exchange
 from impressmem_integrations.core.effects import Command, R
 from impressmem_integrations.core.scripts import Script, script
 from impressmem_integrations.errors import (
@@ -34,12 +35,11 @@ _SLOT_PAUSE_S = 0.05
 
 
 def _wire(command: Command[Any]) -> tuple[Script, list[bytes]]:
-    keys = [key.encode() for key in command.keys]
-    return script(command.script), [b"%d" % len(keys), *keys, *map(_encode, command.args)]
-
-
-def _encode(value: bytes | str | float) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
+    arguments = [
+        value if isinstance(value, bytes) else str(value).encode()
+        for value in (len(command.keys), *command.keys, *command.args)
+    ]
+    return script(command.script), arguments
 
 
 _CODES = {
@@ -61,8 +61,8 @@ def _is_moving(error: ResponseError) -> bool:
     return text.startswith("TRYAGAIN") or "non local key" in text
 
 
-def send(client: Any, command: Command[R], shown: str) -> R:
-    """Run a command on a `redis.Redis` (or cluster) client.
+def send(exchange: Exchange, command: Command[R], shown: str) -> R:
+    """Run a command on a blocking client or pool.
 
     Raises:
         StoreError: And its kinds; the command's parser may raise more.
@@ -71,9 +71,9 @@ def send(client: Any, command: Command[R], shown: str) -> R:
     for attempt in range(_SLOT_RETRIES + 1):
         try:
             try:
-                reply = client.execute_command("EVALSHA", called.sha.encode(), *arguments, NEVER_DECODE=True)
+                reply = exchange([b"EVALSHA", called.sha.encode(), *arguments])
             except NoScriptError:
-                reply = client.execute_command("EVAL", called.source.encode(), *arguments, NEVER_DECODE=True)
+                reply = exchange([b"EVAL", called.source.encode(), *arguments])
         except ResponseError as error:
             if attempt == _SLOT_RETRIES or not _is_moving(error):
                 raise translated(error, shown) from error

@@ -35,11 +35,14 @@ def check_turns(audit: _Looking) -> None:
         else:
             gone = Write("HDEL", audit.key("turns"), (position,))
             audit.report(audit.key("turns"), position, "is no message of a turn", gone)
+    newest = max(
+        (kept for kept in (place.rpartition(" ")[2] for place in places.values()) if kept.isdecimal()), default="0"
+    )
     for turn, positions in held.items():
         place = f"{min(positions)} {max(positions)}"
         said, _, kept = places.get(turn, "").rpartition(" ")  # first, last, when it was kept
         if said != place:
-            put = Write("HSET", audit.key("turn-places"), (turn, f"{place} {kept if kept.isdecimal() else 0}"))
+            put = Write("HSET", audit.key("turn-places"), (turn, f"{place} {kept if kept.isdecimal() else newest}"))
             audit.report(audit.key("turn-places"), turn, "does not say where the turn stands", put)
     audit.remove_others(audit.key("turn-places"), places, held, "has no messages")
     _check_counters(audit, turns, [position for positions in held.values() for position in positions])

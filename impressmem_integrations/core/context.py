@@ -130,6 +130,13 @@ def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequ
     return Delta(tuple(lines), tuple(clues), tuple(sorted(left)))
 
 
+def pins_moved(core: Core, changed: Sequence[Impression]) -> bool:
+    """Whether a note was pinned or unpinned since: what may be cut changes, so a new core is due."""
+    pinned = set(core.clues[: core.fixed])
+    standing = {*core.clues}
+    return any(item.pin != (item.clue in pinned) for item in changed if item.clue in standing or item.pin)
+
+
 def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
     """Whether the newest changes contradict a line that stands."""
     standing = {*core.clues, *before.clues} - {""}

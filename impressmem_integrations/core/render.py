@@ -60,11 +60,11 @@ def fenced(lines: Iterable[str], heading: str = _HEADING) -> str:
     return "\n".join([f"<{FENCE}>", heading, *lines, f"</{FENCE}>"])
 
 
-def by_date(entries: Sequence[tuple[datetime, str]]) -> str:
-    """Lines in time order, each day named once, fenced."""
+def by_date(entries: Sequence[tuple[datetime, int, str]]) -> str:
+    """Lines (when, place, line) in the order of time, then place, each day named once, fenced."""
     lines = []
     day = ""
-    for at, text in sorted(entries, key=lambda entry: entry[0]):
+    for at, _, text in sorted(entries, key=lambda entry: entry[:2]):
         if f"{at:%Y-%m-%d}" != day:
             day = f"{at:%Y-%m-%d}"
             lines.append(f"{day}:")

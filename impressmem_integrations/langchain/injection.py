@@ -58,17 +58,19 @@ def with_text(message: SystemMessage | None, text: str) -> SystemMessage | None:
 
 
 def with_relevant(messages: list[AnyMessage], relevant: str) -> list[AnyMessage]:
-    """The messages with the lines beside the newest user message."""
+    """The messages with the lines beside the newest user message, or the summary that took its place."""
     at = _newest(messages)
+    if at is None:
+        at = _newest(messages, summaries=True)
     if not relevant or at is None:
         return messages
     beside = messages[at].model_copy(update={"content": _added(messages[at].content, relevant)})
     return [*messages[:at], beside, *messages[at + 1 :]]
 
 
-def _newest(messages: Sequence[Any]) -> int | None:
+def _newest(messages: Sequence[Any], *, summaries: bool = False) -> int | None:
     places = (at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage))
-    return next((at for at in places if not is_summary(messages[at])), None)
+    return next((at for at in places if summaries or not is_summary(messages[at])), None)
 
 
 def _added(content: str | list[Any], text: str) -> str | list[Any]:

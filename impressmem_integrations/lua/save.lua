@@ -9,6 +9,7 @@
 --#include lib/images
 --#include lib/plan
 --#include lib/journal
+--#include lib/removals
 --#include lib/commit
 --#include lib/op_save
 --#include lib/run

@@ -25,8 +25,10 @@
 --#include lib/scope
 --#include lib/settings
 --#include lib/images
+--#include lib/edits
 --#include lib/plan
 --#include lib/journal
+--#include lib/removals
 --#include lib/commit
 --#include lib/op_save
 --#include lib/op_put

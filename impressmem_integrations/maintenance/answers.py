@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 from impressmem_integrations.core.effects import AskModel, Command, Effect
@@ -39,7 +41,9 @@ def blocking_answers(model: Any, review: Any, send: Callable[[Command[Any]], Any
 
     def answer(effect: Effect[Any]) -> Any:
         if isinstance(effect, AskModel):
-            return answering(effect.model)(effect) if effect.model is not None else ask(effect)
+            started = perf_counter()
+            answered = answering(effect.model)(effect) if effect.model is not None else ask(effect)
+            return replace(answered, seconds=perf_counter() - started)
         if isinstance(effect, AskReview):
             return _decision(effect.plan, review(effect.plan))
         assert isinstance(effect, Command)
@@ -57,7 +61,9 @@ def awaited_answers(
 
     async def answer(effect: Effect[Any]) -> Any:
         if isinstance(effect, AskModel):
-            return await (aanswering(effect.model)(effect) if effect.model is not None else ask(effect))
+            started = perf_counter()
+            answered = await (aanswering(effect.model)(effect) if effect.model is not None else ask(effect))
+            return replace(answered, seconds=perf_counter() - started)
         if isinstance(effect, AskReview):
             decision = review(effect.plan)
             return _decision(effect.plan, await decision if inspect.isawaitable(decision) else decision)

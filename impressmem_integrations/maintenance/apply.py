@@ -11,7 +11,7 @@ from impressmem_integrations.core.commands.records import as_text
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.errors import CapacityError, NotFound
-from impressmem_integrations.maintenance.plan import guards, operations, without_missing
+from impressmem_integrations.maintenance.plan import guards, operations, sources_of, without_missing
 from impressmem_integrations.model import MergeResult, Plan, PlanStep, Refusal, Report
 
 _KNOWN = "everything it asked to keep is remembered already"
@@ -37,7 +37,7 @@ def apply(
         checks = [write.generation_guard(plan.generation), *extra_guards, *guards(plan.steps)]
         if plan.steps and not made and unfit:
             return Report("rejected", refused=(*refused, *unfit), reason="no step can be carried out")
-        source = plan.turns[-1] if plan.turns else None
+        source = sources_of(plan)
         try:
             done = yield from commit(bound, [*made, *extra], guards=checks, source=source, reason="maintenance")
         except NotFound as missing:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import write
-from impressmem_integrations.core.effects import AskModel, Flow, ask
+from impressmem_integrations.core.effects import AskModel, Command, Flow, ask
 from impressmem_integrations.errors import ModelError, ToolsUnsupported
 from impressmem_integrations.maintenance import json_mode
 from impressmem_integrations.maintenance.settings import Settings
@@ -47,23 +47,28 @@ def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: S
             if settings.fallback is None:
                 return Asked(None, Usage(), f"{reason}; the turn is asked about later")
             return (yield from _fallback(messages, settings, reason))
-    used: list[Usage] = []
+    used: list[Answer] = []
     try:
         answer, notes = yield from _ask(messages, mode, used)
     except ModelError as error:
-        yield from ask(write.account(bound, day, release=reserved, usage=_total(used)))
+        yield from ask(_settled(bound, day, reserved, used))
         if settings.fallback is None:
             raise
         return (yield from _fallback(messages, settings, str(error)))
-    yield from ask(write.account(bound, day, release=reserved, usage=_total(used)))
+    yield from ask(_settled(bound, day, reserved, used))
     return Asked(answer, _total(used), notes=notes)
 
 
-def _total(used: Sequence[Usage]) -> Usage:
+def _total(used: Sequence[Answer]) -> Usage:
     total = Usage()
-    for usage in used:
-        total = total + usage
+    for answer in used:
+        total = total + replace(answer.usage, calls=max(1, answer.usage.calls))
     return total
+
+
+def _settled(bound: Bound, day: str, reserved: int, used: Sequence[Answer]) -> Command[bool]:
+    milliseconds = round(1000 * sum(answer.seconds for answer in used))
+    return write.account(bound, day, release=reserved, usage=_total(used), milliseconds=milliseconds)
 
 
 def _most_tokens(messages: Sequence[Message], settings: Settings) -> int:
@@ -72,7 +77,7 @@ def _most_tokens(messages: Sequence[Message], settings: Settings) -> int:
     return size // 2 + settings.answer_tokens
 
 
-def _ask(messages: Sequence[Message], mode: Mode, used: list[Usage]) -> Flow[tuple[Answer, tuple[str, ...]]]:
+def _ask(messages: Sequence[Message], mode: Mode, used: list[Answer]) -> Flow[tuple[Answer, tuple[str, ...]]]:
     if mode != "json":
         definitions = [openai_definition(tool) for tool in MAINTENANCE_TOOLS]
         try:
@@ -81,26 +86,22 @@ def _ask(messages: Sequence[Message], mode: Mode, used: list[Usage]) -> Flow[tup
             if mode == "tools":
                 raise
         else:
-            used.append(_counted(answer))
+            used.append(answer)
             return answer, ()
     request = json_mode.described(messages, MAINTENANCE_TOOLS)
     answer = yield from ask(AskModel(request, None))
-    used.append(_counted(answer))
+    used.append(answer)
     if answer.cut_off:
         return answer, ()
     try:
         return json_mode.read(answer), ()
     except UnreadableJson as error:
         again = yield from ask(AskModel(json_mode.corrected(request, answer, error), None))
-        used.append(_counted(again))
+        used.append(again)
     try:
         return (again if again.cut_off else json_mode.read(again)), ("the first JSON answer was repaired",)
     except UnreadableJson as error:
         raise ModelError(f"the answer is not the JSON that was asked for: {error}") from error
-
-
-def _counted(answer: Answer) -> Usage:
-    return replace(answer.usage, calls=max(1, answer.usage.calls))
 
 
 def _fallback(messages: Sequence[Message], settings: Settings, reason: str) -> Flow[Asked]:

@@ -34,7 +34,7 @@ from impressmem_integrations.maintenance.plan import (
 )
 from impressmem_integrations.maintenance.request import fitted, user_texts
 from impressmem_integrations.maintenance.settings import Settings
-from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn
+from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn, Usage
 from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
 
 _STALE_TRIES = 3
@@ -50,6 +50,15 @@ class AskReview(Effect[Plan | None]):
     """Show a plan to a reviewer: the plan to apply (the same, or with fewer steps), or None to reject it."""
 
     plan: Plan
+
+
+class _AskedInVain(Exception):
+    """A plan was stale: what changed, and what the answer had cost."""
+
+    def __init__(self, stale: StalePlan, usage: Usage) -> None:
+        super().__init__(str(stale))
+        self.stale = stale
+        self.usage = usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +101,13 @@ def maintain(
     job = _Job(bound, thread_id or DEFAULT_THREAD, mode, settings or Settings(), review, flush)
     done: list[Report] = []
     stale = 0
+    spent = Usage()
     while True:
         try:
             report = yield from _next_group(job, turns)
-        except StalePlan as changed:
-            stale += 1
+        except _AskedInVain as asked:
+            spent = spent + asked.usage
+            changed, stale = asked.stale, stale + 1
             if stale == _STALE_TRIES:
                 reason = "stale: memory kept changing while the model answered"
                 done.append(Report("rejected", refused=(Refusal(", ".join(changed.clues), reason),), reason=reason))
@@ -110,7 +121,8 @@ def maintain(
         done.append(report)
         if not report.turns and not report.given_up:
             break
-    return _combined(done) if done else Report("already_done", reason="every turn was distilled before")
+    report = _combined(done) if done else Report("already_done", reason="every turn was distilled before")
+    return replace(report, usage=spent + report.usage)
 
 
 def _combined(reports: Sequence[Report]) -> Report:
@@ -238,10 +250,13 @@ def _distil(
     now = yield from _records(bound, found)
     stale = [clue for key, clue in _keys(found) if shown.get(key, 0) and shown[key] != _seq(now.get(key))]
     if stale:
-        raise StalePlan(f"{stale[0]!r} changed while the model answered", tuple(stale))
+        raise _AskedInVain(StalePlan(f"{stale[0]!r} changed while the model answered", tuple(stale)), usage)
     steps = tuple(steps_of(found, now))
     plan = Plan(plan_id(_ids(group), steps), job.thread, _ids(group), steps, seen.generation, group[-1].at)
-    report = yield from _decided(job, plan, guards, noted)
+    try:
+        report = yield from _decided(job, plan, guards, noted)
+    except StalePlan as changed:
+        raise _AskedInVain(changed, usage) from changed
     if report.status == "nothing_to_store":
         report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
     turns = _ids(group) if report.status != "rejected" else ()

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import write
-from impressmem_integrations.core.commands.records import draft
+from impressmem_integrations.core.commands.records import SOURCES, draft
 from impressmem_integrations.core.text import normal_content, normal_name
 from impressmem_integrations.errors import InvalidInput, InvalidToolCall, NotFound
 from impressmem_integrations.maintenance.secrets import masked
@@ -168,11 +168,16 @@ def operations(plan: Plan, bound: Bound) -> tuple[list[PlanStep], list[write.Ope
         if step.kind == "nothing":
             continue
         try:
-            made.append(_operation(step, bound, plan.turns[-1] if plan.turns else None, plan.said_at))
+            made.append(_operation(step, bound, sources_of(plan), plan.said_at))
             kept.append(step)
         except InvalidInput as error:
             refused.append(Refusal(step.clue, str(error)))
     return kept, made, refused
+
+
+def sources_of(plan: Plan) -> str | None:
+    """Where a plan's impressions come from: all its turns, since nobody says which of them a fact was said in."""
+    return SOURCES.join(plan.turns) or None
 
 
 def _operation(step: PlanStep, bound: Bound, source: str | None, said_at: datetime | None) -> write.Operation:

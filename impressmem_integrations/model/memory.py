@@ -294,22 +294,49 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of one scope: impressions stored, categories and labels in use, pins, journal entries kept.
+    """Counts of one scope.
 
-    `content_bytes` is the size of all records, `journal_bytes` of the before-images in the journal, `max_impressions`
-    the capacity in force, `generation` how often the scope was erased, `seq` its change counter.
+    Attributes:
+        impressions: Impressions stored.
+        categories: Categories in use.
+        labels: Labels in use.
+        pins: Pinned impressions.
+        journal_entries: Journal entries kept.
+        journal_bytes: Bytes of before-images in the journal.
+        max_impressions: The capacity in force.
+        generation: How often the scope was erased.
+        seq: Its change counter.
+        content_bytes: Bytes of all records, estimated where there are many.
+        turns: Messages kept as evidence.
+        turn_bytes: Their bytes.
+        model_calls: Calls of maintenance models so far.
+        input_tokens: Their input tokens, as far as the providers report them.
+        output_tokens: Their output tokens.
+        model_ms: Milliseconds spent in them.
+        tokens_today: Tokens of the (UTC) day of the last call.
+        reused_units: Units of contexts that repeated the text before, over all changes of a context.
+        fresh_units: Units of contexts that did not.
     """
 
     impressions: int
     categories: int
     labels: int
     pins: int
-    content_bytes: int
     journal_entries: int
     journal_bytes: int
     max_impressions: int
     generation: int
     seq: int
+    content_bytes: int
+    turns: int = 0
+    turn_bytes: int = 0
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    model_ms: int = 0
+    tokens_today: int = 0
+    reused_units: int = 0
+    fresh_units: int = 0
 
 
 @dataclass(frozen=True, slots=True)

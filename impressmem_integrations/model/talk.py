@@ -73,12 +73,14 @@ class Answer:
         calls: Its tool calls in order, unreadable ones included (with `error`).
         finish_reason: The provider's word, lower-cased, or None.
         usage: Tokens, if known.
+        seconds: How long the call took, where whoever asked measured it.
     """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
     finish_reason: str | None = None
     usage: Usage = Usage()
+    seconds: float = 0.0
 
     @property
     def cut_off(self) -> bool:

@@ -31,7 +31,7 @@ ADAPTER_NAMES = {
         "impression_tools",
         "maintenance_chain",
     },
-    "llama_index": {"ImpressionMemory", "ImpressionMemoryBlock", "ImpressionToolSpec"},
+    "llama_index": {"ImpressionMemory", "ImpressionMemoryBlock", "ImpressionRetriever", "ImpressionToolSpec"},
     "openai": {"OpenAIChat"},
 }
 

@@ -165,11 +165,13 @@ def test_a_random_thousand_edits_keep_their_prefix_while_the_epoch_lasts(alice):
         clue = f"NOTE-{chance.randrange(1_600)}"
         match chance.randrange(10):
             case 0:
-                alice.pin("NOTE-1499") if chance.random() < 0.5 else alice.unpin("NOTE-1499")
+                alice.confirm(["NOTE-1499"])
             case 1 | 2 | 3 | 4:
                 alice.save(f"EXTRA-{n}", f"extra {n}", category="C1", labels=["L1"])
             case _:
                 alice.save(clue, f"changed {n} " + "y" * 60, category="C2", labels=["L2"])
+        if n % 100 == 99:
+            alice.pin(clue) if alice.get(clue) else None
         made = alice.context(budget_units=4_000)
         assert made.units <= 4_000
         assert made.units >= 0.95 * 4_000
@@ -243,3 +245,17 @@ def test_at_most_eight_profiles_are_kept(alice, client):
     for budget in range(500, 1_700, 100):
         alice.context(budget_units=budget)
     assert len(list(client.scan_iter("*:snapshot:*"))) == 8
+
+
+def test_a_note_pinned_after_the_core_was_made_is_never_cut_and_an_unpinned_one_leaves_the_pins(alice):
+    fill(alice, 200)
+    made = alice.context(budget_units=4_000)
+    last = next(clue for clue in made.included if f" {clue} (" in made.text.splitlines()[-2])
+    alice.pin(last)
+    for n in range(60):
+        alice.save(f"EXTRA-{n}", f"extra {n} " + "z" * 80, category="C1", labels=["L1"])
+        made = alice.context(budget_units=4_000)
+        assert last in made.included
+        assert made.pins_complete
+    alice.unpin(last)
+    assert "Pinned:" not in alice.context(budget_units=4_000).text

@@ -18,6 +18,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from impressmem_integrations import ImpressionStore
+from impressmem_integrations.model import Context
 from tests.langchain.chat import ScriptedChat, note, saving, use
 from tests.langchain.conftest import remember
 from tests.langchain.test_agent import run_as, said, weather
@@ -71,6 +73,25 @@ def test_lc_06_next_to_the_summarisation_middleware(store, memory, first, keep):
         assert f"story number {number}." in turns[1]
         assert f"answer {number}" in turns[1]
         assert "SUMMARY" not in request[-1]["content"]
+
+
+def test_lc_06_the_question_stays_the_question_when_a_summary_took_the_words(memory, monkeypatch):
+    asked: list[Any] = []
+
+    def context(self, query=None, budget_units=None):
+        asked.append(query)
+        return Context("CORE", relevant=f"RELEVANT to {query}")
+
+    monkeypatch.setattr(ImpressionStore, "context", context)
+    model = ScriptedChat(replies=[use("weather", f"c{n}", city=f"City{n}") for n in range(4)])
+    summary = SummarizationMiddleware(
+        model=ScriptedChat(fallback="SUMMARY"), trigger=("messages", 4), keep=("messages", 2)
+    )
+    agent = create_agent(model, tools=[weather], middleware=[summary, memory(maintenance="off")])
+    agent.invoke(said("What about my trip?"), THREAD)
+    assert asked == ["What about my trip?"] * 5
+    assert '"content": "What about my trip?' not in model.texts[-1]  # the summary took the words
+    assert [text.count("RELEVANT to What about my trip?") for text in model.texts] == [1] * 5
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])

@@ -209,7 +209,7 @@ async def test_lc09_without_names_one_error_lists_the_keys(memory, way):
         await saved()
     with pytest.raises(ConfigurationError, match=r"\['answer', 'source_documents'\].*output_key"):
         await saved(input_key="question")
-    with pytest.raises(ConfigurationError, match="'nope'.*'answer'"):
+    with pytest.raises(ConfigurationError, match=r"'nope'.*'answer'"):
         await saved(input_key="question", output_key="nope")
 
 

@@ -214,3 +214,23 @@ def test_wrong_arguments_are_refused(alice, wrong):
 @pytest.mark.parametrize("query", ["", "   ", "?!", "🙂", "\x00", "the of and", "x" * 5_000, "'; FLUSHALL --"])
 def test_odd_questions_are_harmless(kitchen, query):
     assert kitchen.recall(query, budget_units=300).units <= 300
+
+
+def test_forgetting_takes_the_evidence_of_all_turns_a_note_came_from(alice):
+    first = said("I am allergic to walnuts, badly")
+    alice.maintain(first, Scripted(save(impression("ALLERGY", "allergic to walnuts"))))
+    talk = [*first, *said("Planning a trip to Lisbon"), *said("And walnuts are in everything there")]
+    answer = save(impression("ALLERGY", "allergic to walnuts and pecans"), impression("TRIP", "trip to Lisbon"))
+    alice.maintain(talk, Scripted(answer))
+    assert len(alice.get("ALLERGY").source.split(", ")) == 2
+    alice.forget("ALLERGY")
+    assert [item.content for item in alice.recall("walnuts").items] == []
+
+
+def test_messages_of_one_moment_stand_in_the_order_they_were_said(alice):
+    at = datetime(2025, 3, 1, tzinfo=UTC)
+    alice.remember_turns(said("lighthouse one", "lighthouse two"), at=at)
+    alice.remember_turns(said("lighthouse three"), at=at)
+    text = alice.recall("lighthouse").text
+    assert text.index("one") < text.index("two") < text.index("three")
+    assert alice.recall("lighthouse") == alice.recall("lighthouse")

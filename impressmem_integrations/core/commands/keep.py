@@ -10,8 +10,8 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Raw
 
 SCAN_STEP = 1_000
-PAGE_ITEMS = 1_000
-PAGE_BYTES = 1_000_000
+PAGE_ITEMS = 500
+PAGE_BYTES = 500_000
 
 
 def exact(raw: Raw) -> str:

@@ -12,9 +12,7 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands.records import (
     Facts,
     as_text,
-    impression,
     moment,
-    read_netstrings,
     rows,
     rows_with_facts,
     wire_name,
@@ -22,7 +20,7 @@ from impressmem_integrations.core.commands.records import (
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, R, Raw
 from impressmem_integrations.core.text import Name
-from impressmem_integrations.model import Context, Impression, JournalEntry, Stats
+from impressmem_integrations.model import Context, Impression, Stats
 from impressmem_integrations.settings import Scope
 
 MOST_PROFILES = 8
@@ -267,64 +265,38 @@ def keep_snapshot(
     return Command("keep_snapshot", (keys.meta_key(bound.scope),), args, parse)
 
 
+_COUNTS = (
+    "impressions",
+    "categories",
+    "labels",
+    "pins",
+    "journal_entries",
+    "journal_bytes",
+    "max_impressions",
+    "generation",
+    "seq",
+    "content_bytes",
+    "turns",
+    "turn_bytes",
+    "model_calls",
+    "input_tokens",
+    "output_tokens",
+    "model_ms",
+    "tokens_today",
+    "reused_units",
+    "fresh_units",
+)
+
+
 def stats(bound: Bound) -> Command[Stats]:
     """Counts of the scope."""
 
     def parse(reply: Sequence[Raw]) -> Stats:
-        n = list(map(int, reply))
-        return Stats(
-            impressions=n[0],
-            categories=n[1],
-            labels=n[2],
-            pins=n[3],
-            journal_entries=n[4],
-            journal_bytes=n[5],
-            max_impressions=n[6] or bound.limits.max_impressions,
-            generation=n[7],
-            seq=n[8],
-            content_bytes=n[9],
-        )
+        counts = dict(zip(_COUNTS, map(int, reply), strict=True))
+        counts["max_impressions"] = counts["max_impressions"] or bound.limits.max_impressions
+        return Stats(**counts)
 
     return _read(bound, "stats", (), parse)
-
-
-class JournalPage(NamedTuple):
-    """Journal entries, newest first, and the id to go on from ("" at the end)."""
-
-    entries: tuple[JournalEntry, ...]
-    next: str
-
-
-def journal(bound: Bound, start: str, most: int, clue: Name | None = None) -> Command[JournalPage]:
-    """One page of the journal, newest first; with a clue only entries that name it."""
-
-    def parse(reply: Sequence[Raw]) -> JournalPage:
-        return JournalPage(tuple(_entry(fields) for fields in reply[1:]), as_text(reply[0]))
-
-    return _read(bound, "journal", (start, most, wire_name(clue) if clue else ""), parse)
-
-
-def _entry(flat: Sequence[Raw]) -> JournalEntry:
-    fields = {as_text(flat[at]): flat[at + 1] for at in range(0, len(flat), 2)}
-    listed = as_text(fields["clues"]).strip("\x1f")
-    parts = read_netstrings(fields["before"])
-    images = {}
-    for at in range(0, len(parts), IMAGE):
-        clue, record, filing, facts, pinned, expires = parts[at : at + IMAGE]
-        name = as_text(clue)
-        if record:
-            counted = Facts.parse(as_text(facts))
-            images[name] = impression(name, record, as_text(filing), counted, as_text(pinned), as_text(expires), "0")
-    clues = tuple(listed.split("\x1f")) if listed else ()
-    return JournalEntry(
-        transaction=as_text(fields["transaction"]),
-        operation=as_text(fields["operation"]),
-        at=moment(int(fields["at"])),
-        clues=clues,
-        source=as_text(fields["source"]) or None,
-        reason=as_text(fields["reason"]) or None,
-        before=tuple(images.get(clue) for clue in clues),
-    )
 
 
 class Seen(NamedTuple):

@@ -7,6 +7,7 @@ import json
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from impressmem_integrations.core.bound import Bound
@@ -16,13 +17,14 @@ from impressmem_integrations.errors import CorruptStore, InvalidInput
 from impressmem_integrations.model import Impression
 
 UNIT, RECORD, GROUP = "\x1f", "\x1e", "\x1d"
+SOURCES = ", "
 ROW = 7
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def as_text(raw: Raw) -> str:
     """A reply item as text, whether the client decodes or not."""
-    return raw.decode("utf-8", "replace") if isinstance(raw, bytes | bytearray) else str(raw)
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
 
 
 def moment(milliseconds: float) -> datetime:
@@ -41,17 +43,30 @@ def milliseconds(when: datetime) -> int:
     return (when - _EPOCH) // timedelta(milliseconds=1)
 
 
+_remembered_name = lru_cache(maxsize=4_096)(normal_name)
+
+
+def known_name(raw: object, what: str) -> Name:
+    """`normal_name`, but quick for a text that was seen lately: categories and labels come again and again."""
+    return _remembered_name(raw, what) if type(raw) is str else normal_name(raw, what)
+
+
 def wire_name(name: Name) -> str:
     """A name as scripts take it: the folded form, and the spelling where it differs."""
     return name.key if name.key == name.shown else f"{name.key}{RECORD}{name.shown}"
 
 
 def source_digest(source: str | None) -> str:
-    """What `facts` keep of a source: enough to recognise it after an erasure."""
+    """What `facts` keep of a source: enough to recognise it after an erasure. Several stand joined by `", "`."""
     if source is None:
         return "-"
+    return ",".join(one_digest(part) for part in source.split(SOURCES))
+
+
+def one_digest(source: str) -> str:
+    """The digest of one source: 11 characters of which the first is no `-`."""
     digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return urlsafe_b64encode(digest).decode("ascii").rstrip("=")
+    return "s" + urlsafe_b64encode(digest).decode("ascii")[:10]
 
 
 class Draft(NamedTuple):
@@ -101,9 +116,9 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
     if source is not None and not isinstance(source, str):
         raise InvalidInput("source must be text or None")
     return Draft(
-        normal_name(item["clue"], "clue"),
+        known_name(item["clue"], "clue"),
         normal_content(item["content"], limits.max_content_bytes),
-        normal_name(item["category"], "category"),
+        known_name(item["category"], "category"),
         draft_labels(bound, item["labels"]),
         pin,
         source,
@@ -119,13 +134,16 @@ def draft_labels(bound: Bound, labels: object) -> tuple[Name, ...]:
         raise InvalidInput("labels must be a list of texts")
     names: dict[str, Name] = {}
     for label in labels:
-        name = normal_name(label, "label")
+        name = known_name(label, "label")
         names.setdefault(name.key, name)  # the first spelling stands
     if not bound.limits.min_labels <= len(names) <= bound.limits.max_labels:
         raise InvalidInput(
             f"{len(names)} labels given; {bound.limits.min_labels} to {bound.limits.max_labels} are allowed"
         )
     return tuple(names.values())
+
+
+_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def encode_record(content: str, source: str | None, value: Any, said_at: datetime | None = None) -> bytes:
@@ -142,7 +160,7 @@ def encode_record(content: str, source: str | None, value: Any, said_at: datetim
     if said_at is not None:
         record["t"] = milliseconds(said_at)
     try:
-        return json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _write_json(record).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"value must be JSON: {error}") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from impressmem_integrations.core import keys
@@ -16,6 +17,7 @@ from impressmem_integrations.core.commands.records import (
     encode_record,
     milliseconds,
     moment,
+    one_digest,
     source_digest,
     wire_filing,
     wire_name,
@@ -31,7 +33,7 @@ from impressmem_integrations.errors import (
     StalePlan,
     StoreError,
 )
-from impressmem_integrations.settings import LAYOUT_VERSION, Scope
+from impressmem_integrations.settings import LAYOUT_VERSION, Limits, Scope
 
 if TYPE_CHECKING:
     from impressmem_integrations.model import Impression, Turn, Usage
@@ -85,9 +87,19 @@ def transact(
     transaction: str = "",
 ) -> Command[Transaction]:
     """Build a transaction. Its parser raises CapacityError, NotFound, InvalidInput or StalePlan: nothing is written."""
-    limits = bound.limits
+    args: list[Wire] = [*_settings(bound.limits), bound.salt, source or "", reason, transaction, len(guards)]
+    for guard in guards:
+        args += (guard.kind, guard.subject, guard.value)
+    for operation in operations:
+        args += (operation.name, len(operation.args), *operation.args)
+    script = "save" if all(operation.name == "save" for operation in operations) else "transact"
+    return Command(script, (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
+
+
+@lru_cache(maxsize=64)
+def _settings(limits: Limits) -> tuple[Wire, ...]:
     half_life = _NO_DECAY_MS if limits.half_life_days is None else round(limits.half_life_days * 86_400_000)
-    args: list[Wire] = [
+    return (
         LAYOUT_VERSION,
         limits.max_impressions,
         half_life,
@@ -95,18 +107,7 @@ def transact(
         limits.max_journal_bytes,
         limits.max_journal_entries,
         round(limits.max_journal_days * 86_400_000),
-        bound.salt,
-        source or "",
-        reason,
-        transaction,
-        len(guards),
-    ]
-    for guard in guards:
-        args += (guard.kind, guard.subject, guard.value)
-    for operation in operations:
-        args += (operation.name, len(operation.args), *operation.args)
-    script = "save" if all(operation.name == "save" for operation in operations) else "transact"
-    return Command(script, (keys.meta_key(bound.scope),), tuple(args), _parse_transaction)
+    )
 
 
 def _parse_transaction(reply: Sequence[Raw]) -> Transaction:
@@ -234,7 +235,7 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
     limits = bound.limits
     at = turn.at or now
     args: list[Wire] = [
-        source_digest(turn.id),
+        one_digest(turn.id),
         limits.max_turns,
         limits.max_turn_bytes,
         milliseconds(now) - round(limits.max_turn_days * 86_400_000),
@@ -244,7 +245,7 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
         if role not in ("user", "assistant") or not isinstance(text, str) or not text.strip():
             continue
         name = str(message.get("name") or "")
-        fields = (str(milliseconds(at)), name.casefold(), source_digest(turn.id), thread, name or role, text)
+        fields = (str(milliseconds(at)), name.casefold(), one_digest(turn.id), thread, name or role, text)
         args += (UNIT.join(field.replace(UNIT, " ") for field in fields), wire_terms(name, text))
     return Operation("remember", tuple(args)) if len(args) > 4 else None
 

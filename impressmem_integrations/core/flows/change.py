@@ -16,6 +16,7 @@ from impressmem_integrations.model import ForgetCertificate, MergeResult, PinRes
 
 MOST_PER_SCRIPT = 1_000
 """Records one script touches at the most; larger operations go in chunks under one transaction."""
+_PER_SCRIPT_OF_MANY = 200
 _MOST_BYTES_PER_SCRIPT = 8_000_000
 
 
@@ -72,7 +73,7 @@ def save(
 
 
 def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[SaveResult]]:
-    """Save any number of impressions: one script and one transaction for each 1,000.
+    """Save any number of impressions: up to 1,000 are one script and one transaction, more go in chunks of 200.
 
     Args:
         bound: The scope.
@@ -105,11 +106,13 @@ def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[Sav
 
 
 def _chunks(items: Sequence[tuple[int, Draft]]) -> Iterable[list[tuple[int, Draft]]]:
+    """Up to 1,000 items are one script; more go in smaller ones, so that no other client waits long for its turn."""
+    most = MOST_PER_SCRIPT if len(items) <= MOST_PER_SCRIPT else _PER_SCRIPT_OF_MANY
     chunk: list[tuple[int, Draft]] = []
     size = 0
     for entry in items:
         weight = len(entry[1].content)
-        if chunk and (len(chunk) == MOST_PER_SCRIPT or size + weight > _MOST_BYTES_PER_SCRIPT):
+        if chunk and (len(chunk) == most or size + weight > _MOST_BYTES_PER_SCRIPT):
             yield chunk
             chunk, size = [], 0
         chunk.append(entry)

@@ -63,9 +63,10 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
         after = contexts.extended(core, before, found.changed, found.gone)
         made = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
         cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
-        if cacheable and made.units <= budget:
+        if cacheable and made.units <= budget and not contexts.pins_moved(core, found.changed):
             return (yield from _kept(bound, profile, found, core, after, made, found.text))
-        found = yield from ask(read.material(bound, _most_bytes(budget), _MOST_NAMES))
+        replaced = found.stored_seq
+        found = (yield from ask(read.material(bound, _most_bytes(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)

@@ -35,6 +35,7 @@ class _Held(NamedTuple):
 
     line: str
     at: datetime
+    position: int = 0
     impression: Impression | None = None
     heard: Heard | None = None
 
@@ -98,13 +99,15 @@ def _lanes(bound: Bound, found: Found) -> tuple[dict[tuple[str, str], _Held], di
     held: dict[tuple[str, str], _Held] = {}
     notes = []
     for score, position, item, facts in found.impressions:
-        held["impression", item.clue] = _Held(render.short_line(item), _said(item), item)
+        held["impression", item.clue] = _Held(render.short_line(item), _said(item), position, item)
         row = Row(item.clue, position, facts.created, (), item.content)
         notes.append(Scored("impression", row, score * _liveliness(bound, facts, found.now)))
     heard = []
     for score, message in found.turns:
         key = f"{message.turn}.{message.position}"
-        held["turn", key] = _Held(render.heard_line(message.speaker, message.text), message.at, heard=message)
+        held["turn", key] = _Held(
+            render.heard_line(message.speaker, message.text), message.at, message.position, heard=message
+        )
         heard.append(Scored("turn", Row(key, message.position, 0, (), message.text, message.speaker), score))
     return held, {"notes": notes, "turns": heard}
 
@@ -116,7 +119,7 @@ def _said(item: Impression) -> datetime:
 def _liveliness(bound: Bound, facts: Facts, now: datetime) -> float:
     """A bounded factor, 1 to 1.1: a little for being fresh, a little for having been confirmed as used and right."""
     half_life = bound.limits.half_life_days
-    age_days = max(0.0, now.timestamp() * 1000 - facts.touched) / 86_400_000
+    age_days = max(0, int((now.timestamp() * 1000 - facts.touched) / 86_400_000))  # whole: the same all day long
     fresh = 0.5 ** (age_days / half_life) if half_life else 0.0
     return 1 + CONSTANTS.fresh * fresh + CONSTANTS.used * min(1.0, facts.uses / CONSTANTS.often_used)
 
@@ -130,7 +133,7 @@ def _newest(bound: Bound, budget: int, held: dict[tuple[str, str], _Held]) -> Fl
     )
     lane = []
     for place, (item, facts) in enumerate(page.items):
-        held.setdefault(("impression", item.clue), _Held(render.short_line(item), _said(item), item))
+        held.setdefault(("impression", item.clue), _Held(render.short_line(item), _said(item), -place, item))
         lane.append(Scored("impression", Row(item.clue, -place, facts.created, (), item.content), 0.0))
     return lane
 
@@ -173,7 +176,7 @@ def _recall(
 
     def text_of(items: Iterable[Scored]) -> str:
         shown = [held[scored.kind, scored.row.key] for scored in items]
-        return render.by_date([(one.at, one.line) for one in shown])
+        return render.by_date([(one.at, one.position, one.line) for one in shown])
 
     text = text_of(chosen) if chosen else ""
     while chosen and bound.count_units(text) > budget:  # the dates take a little more
@@ -234,7 +237,7 @@ def _filed(
     held: dict[tuple[str, str], _Held] = {}
     ranked = []
     for place, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True)):
-        held["impression", item.clue] = _Held(render.short_line(item), _said(item), item)
+        held["impression", item.clue] = _Held(render.short_line(item), _said(item), -place, item)
         row = Row(item.clue, -place, 0, (), item.content)
         receipt = {"filed": place + 1}
         ranked.append(Scored("impression", row, matches + scores.get(item.clue, 0.0), receipt))

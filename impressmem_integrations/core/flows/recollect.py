@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands import journal as commands
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.records import moment
 from impressmem_integrations.core.effects import Flow, ask
@@ -55,7 +56,7 @@ def history(bound: Bound, clue: str) -> Flow[list[JournalEntry]]:
     entries: list[JournalEntry] = []
     start = ""
     while True:
-        page = yield from ask(read.journal(bound, start, 200, name))
+        page = yield from ask(commands.journal(bound, start, 200, name))
         entries += page.entries
         if not page.next:
             return entries
@@ -64,7 +65,7 @@ def history(bound: Bound, clue: str) -> Flow[list[JournalEntry]]:
 
 def journal(bound: Bound, limit: int = 50) -> Flow[list[JournalEntry]]:
     """The newest journal entries, newest first."""
-    return list((yield from ask(read.journal(bound, "", positive(limit, "limit")))).entries)
+    return list((yield from ask(commands.journal(bound, "", positive(limit, "limit")))).entries)
 
 
 # --- listings ---------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ local work = {
   newest_before = tonumber(meta[4] or 0),   -- the same when the script began
   half_life = tonumber(meta[6] or settings.half_life),
   salt = meta[7] or settings.salt,
+  expiring = true,                          -- false: no record of the scope ever expires
   units = {}, order = {},                   -- clue -> unit; the units as they were loaded
   spelled = {clue = {}, category = {}, label = {}},   -- folded -> name, for the operations after the first that says it
   filed = {},                               -- filing -> {categories, labels}
@@ -30,7 +31,8 @@ function work.next_touch()
   return work.clock
 end
 
--- A unit: clue, old and new (images, or false for no record), live (whether old is whole), why (how it left).
+-- A unit: clue, old and new (images, or false for no record), live (whether old is whole), why it left: 'forget',
+-- 'merge', 'evict' or 'expire'.
 -- An image holds the stored strings: record, filing, facts, terms, pin (since when), expires. `new` is `old` itself
 -- until an operation replaces it: nothing changes an image that was loaded. An image may hold its facts as read, too.
 -- lib/plan adds the rest.
@@ -71,10 +73,10 @@ end
 function work.load(clue)
   return work.units[clue] or add_unit(clue, call('HGET', prefix .. 'impressions', clue),
     call('HGET', prefix .. 'filing', clue), call('HGET', prefix .. 'facts', clue), call('HGET', prefix .. 'terms', clue),
-    call('ZSCORE', prefix .. 'pins', clue), call('ZSCORE', prefix .. 'expiry', clue))
+    call('ZSCORE', prefix .. 'pins', clue), work.expiring and call('ZSCORE', prefix .. 'expiry', clue))
 end
 
--- The facts of an image, read once. Not to be changed; copy_facts is.
+-- The facts of an image, read once. Not to be changed.
 function work.facts_of(image)
   local counted = image.counted
   if not counted then
@@ -82,40 +84,6 @@ function work.facts_of(image)
     image.counted = counted
   end
   return counted
-end
-
-local function copy_facts(f)
-  return {created = f.created, updated = f.updated, touched = f.touched, revision = f.revision, seq = f.seq,
-          uses = f.uses, used = f.used, digest = f.digest, origin = f.origin}
-end
-
--- Gives an image the facts.
-function work.set_facts(image, facts)
-  image.facts, image.counted = write_facts(facts), facts
-end
-
--- A copy of the new image for an operation to change, and a copy of its facts. Put the latter back with set_facts.
-function work.edit(unit)
-  local image = unit.new
-  if image == unit.old then
-    image = {record = image.record, filing = image.filing, facts = image.facts, terms = image.terms, pin = image.pin,
-             expires = image.expires}
-    unit.new = image
-  end
-  return image, copy_facts(work.facts_of(image))
-end
-
--- One more revision; the record's times stay, since nobody said it anew. Returns the image and its facts.
-function work.revise(unit)
-  local image, facts = work.edit(unit)
-  facts.revision = facts.revision + 1
-  work.set_facts(image, facts)
-  return image, facts
-end
-
--- `why`: 'forget', 'merge', 'evict' or 'expire'.
-function work.drop(unit, why)
-  unit.new, unit.why = false, why
 end
 
 -- The name as stored; one that is new in this transaction is remembered for the operations after it.
@@ -164,4 +132,20 @@ local function set_of(list)
   local set = {}
   for _, item in ipairs(list) do set[item] = true end
   return set
+end
+
+-- Where a record came from, so far and now: digests joined by commas, newest last, at most eight; '-' for nowhere.
+function work.origins(before, after)
+  if before == '-' or before == after then return after end
+  if after == '-' then return before end
+  local list, taken = {}, {}
+  for digest in string.gmatch(before .. ',' .. after, '[^,-][^,]*') do list[#list + 1] = digest end
+  local kept = {}
+  for i = #list, 1, -1 do
+    if not taken[list[i]] and #kept < 8 then
+      taken[list[i]] = true
+      table.insert(kept, 1, list[i])
+    end
+  end
+  return table.concat(kept, ',')
 end

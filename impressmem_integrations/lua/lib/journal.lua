@@ -56,22 +56,6 @@ local function fields_of(entry)
   return fields
 end
 
--- Removes entries that hold before-images of forgotten clues; returns how many.
-function journal.scrub(clues)
-  local removed = 0
-  for _, entry in ipairs(call('XRANGE', journal.key, '-', '+')) do
-    local fields = fields_of(entry)
-    for _, clue in ipairs(clues) do
-      if string.find(fields.clues or '', UNIT .. clue .. UNIT, 1, true) then
-        journal.remove(entry, fields)
-        removed = removed + 1
-        break
-      end
-    end
-  end
-  return removed
-end
-
 -- Keeps the journal within its bytes (the newest entry always stays), entries and age. `length`: entries it has.
 function journal.trim(length)
   local MOST, AGE_LOOKED_AT_EACH = 200, 32   -- entries, transactions

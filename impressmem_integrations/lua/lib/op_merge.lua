@@ -70,7 +70,10 @@ operations['merge-names'] = function(a)
   if #stray > 0 then
     -- index members without a record: nothing to move, only to clean
     also[#also + 1] = {
-      probe = function() for _, source in ipairs(sources) do plan.dirty[kind][source] = 0 end end,
+      probe = function()
+        plan.removals = true
+        for _, source in ipairs(sources) do plan.dirty[kind][source] = 0 end
+      end,
       write = function()
         for _, source in ipairs(sources) do
           for _, clue in ipairs(stray) do call('ZREM', index .. source, clue) end
@@ -116,10 +119,11 @@ operations['merge-clues'] = function(a)
     if other.new.pin and not image.pin then image.pin = other.new.pin end
     facts.uses = math.max(facts.uses, work.facts_of(other.new).uses)
     facts.used = math.max(facts.used, work.facts_of(other.new).used)
-    work.drop(other, 'merge')
+    facts.origin = work.origins(work.facts_of(other.new).origin, facts.origin)
+    other.new, other.why = false, 'merge'
   end
   facts.revision, facts.updated, facts.touched = facts.revision + 1, now, work.next_touch()
-  facts.digest, facts.origin = a[3], a[4]
+  facts.digest, facts.origin = a[3], work.origins(facts.origin, a[4])
   work.set_facts(image, facts)
   image.record, image.filing = a[2], write_filing(categories, labels)
   image.terms = a[5] ~= '' and a[5] or false

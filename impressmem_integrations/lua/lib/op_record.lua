@@ -26,7 +26,9 @@ function operations.forget(a)
   local clue = work.name_of('clue', a[1])
   local unit = work.load(clue)
   local lived = unit.new and '1' or '0'
-  if unit.old and unit.old.facts then forget_turn(read_facts(unit.old.facts).origin) end
-  work.drop(unit, 'forget')
+  if unit.old and unit.old.facts then
+    for origin in string.gmatch(work.facts_of(unit.old).origin, '[^,-][^,]*') do forget_turn(origin) end
+  end
+  unit.new, unit.why = false, 'forget'
   return {'forget', clue, lived, '0'}, function(reply, scrubbed) reply[4] = whole(scrubbed) end
 end

@@ -81,7 +81,10 @@ local function forget_turn(id)
   also[#also + 1] = {
     probe = function()
       call('HLEN', prefix .. 'turns')
-      call('HLEN', prefix .. 'turn-terms')
+      for position = tonumber(first), tonumber(last) do
+        local terms = call('HGET', prefix .. 'turn-terms', whole(position)) or ''
+        for term in string.gmatch(terms, '\31([^\31]+)\31[^\31]+') do call('ZCARD', prefix .. 'turn-term:' .. term) end
+      end
     end,
     write = function()
       forget_places(tonumber(first), tonumber(last))

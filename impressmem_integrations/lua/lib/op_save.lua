@@ -5,14 +5,17 @@
 local function finish_save(reply)
   local twin, alike = work.units[reply[2]].twin, {}
   if twin and not (work.units[twin] and not work.units[twin].new) then reply[5] = twin end
-  local function look(kind, name)
-    local other = plan.similar[kind] and plan.similar[kind][name]
-    if other and not (plan.gone[kind] and plan.gone[kind][other]) then alike[#alike + 1] = other end
-  end
+  local similar, gone = plan.similar, plan.gone
   local categories, labels = work.names_in(reply.filing)
-  look('clue', reply[2])
-  for _, name in ipairs(categories) do look('category', name) end
-  for _, name in ipairs(labels) do look('label', name) end
+  alike[1] = similar.clue[reply[2]] or nil
+  for _, name in ipairs(categories) do
+    local other = similar.category[name]
+    if other and not gone.category[other] then alike[#alike + 1] = other end
+  end
+  for _, name in ipairs(labels) do
+    local other = similar.label[name]
+    if other and not gone.label[other] then alike[#alike + 1] = other end
+  end
   reply[6] = alike
 end
 
@@ -28,7 +31,8 @@ function operations.save(a)
     status = same and 'unchanged' or 'changed'
     lasting = before.pin
     facts = {created = had.created, revision = had.revision + (same and 0 or 1), seq = had.seq, uses = had.uses,
-             used = had.used, updated = now, touched = work.next_touch(), digest = a[6], origin = a[7]}
+             used = had.used, updated = now, touched = work.next_touch(), digest = a[6],
+             origin = work.origins(had.origin, a[7])}
   else
     facts = {created = now, revision = 1, seq = work.next_seq(), uses = 0, used = 0,
              updated = now, touched = work.next_touch(), digest = a[6], origin = a[7]}

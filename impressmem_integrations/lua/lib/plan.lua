@@ -11,7 +11,7 @@ local plan = {
   owners = {},                          -- field of `hints` -> name or false, as it will be
   hints = {},                           -- field of `hints` -> name to write, or false to remove
   waiting = {},                         -- field of `hints` -> new name that takes it if its owner goes
-  similar = {},                         -- kind -> new name -> existing name that looks alike, or false
+  similar = {clue = {}, category = {}, label = {}},   -- kind -> new name -> existing name that looks alike, or false
   gone = {category = {}, label = {}},   -- name -> true: lost its last member
 }
 local NOTHING = {}
@@ -29,19 +29,19 @@ local function loosen(name)
   return (string.gsub(string.lower(name), '[%s%-_%.]', ''))
 end
 
--- Hints are one name per key and only ever point at something that lives: other spellings and equal contents.
-function plan.owner(field)
-  local owner = plan.owners[field]
-  if owner == nil then
-    owner = call('HGET', prefix .. 'hints', field)
-    plan.owners[field] = owner
+-- Hints are one name per field and only ever point at something that lives: other spellings and equal contents.
+-- Reads who has the fields, for those that will ask.
+function plan.read_hints(fields)
+  if not fields[1] then return end
+  local found = in_chunks('HMGET', prefix .. 'hints', fields)
+  for i, field in ipairs(fields) do
+    if plan.owners[field] == nil then plan.owners[field] = found[i] end
   end
-  return owner
 end
 
 -- Takes the field for the name if nobody has it. Returns another name that has it, or false.
 function plan.hint(field, name)
-  local owner = plan.owner(field)
+  local owner = plan.owners[field]
   if owner == name then return false end
   if owner then
     plan.waiting[field] = name
@@ -52,7 +52,7 @@ function plan.hint(field, name)
 end
 
 function plan.unhint(field, name)
-  if plan.owner(field) == name then plan.owners[field], plan.hints[field] = false, false end
+  if plan.owners[field] == name then plan.owners[field], plan.hints[field] = false, false end
 end
 
 function plan.count_links(labels, change)
@@ -126,19 +126,28 @@ function plan.terms(unit, old_terms, new_terms)
   unit.adds, unit.removes = adds, removes
 end
 
-local function is_same(a, b)
-  return a == b or (a and b and a.record == b.record and a.filing == b.filing and a.facts == b.facts
-    and a.pin == b.pin and a.expires == b.expires and a.terms == b.terms)
-end
-
--- Facts as they were and will be, and the hints that the record gives up: before any other record takes them.
-function plan.leave(unit)
-  local old, new = unit.old, unit.new
-  unit.before = old and old.facts and work.facts_of(old)
-  unit.facts = new and work.facts_of(new)
-  local digest = unit.before and unit.before.digest
-  if digest and not (new and unit.facts.digest == digest) then plan.unhint('content' .. UNIT .. digest, unit.clue) end
-  if not new then plan.unhint('clue' .. UNIT .. loosen(unit.clue), unit.clue) end
+-- Units that differ, with their facts as they were and will be; and the clues to forget.
+function plan.differing()
+  local changed, forgotten, fields = {}, {}, {}
+  for _, unit in ipairs(work.order) do
+    local a, b = unit.old, unit.new
+    if unit.why == 'forget' then forgotten[#forgotten + 1] = unit.clue end
+    if a ~= b and not (a and b and a.record == b.record and a.filing == b.filing and a.facts == b.facts
+        and a.pin == b.pin and a.expires == b.expires and a.terms == b.terms) then
+      changed[#changed + 1] = unit
+      if a and a.facts then
+        unit.before = work.facts_of(a)
+        fields[#fields + 1] = 'content' .. UNIT .. unit.before.digest
+      end
+      if b then
+        unit.facts = work.facts_of(b)
+        fields[#fields + 1] = 'content' .. UNIT .. unit.facts.digest
+      end
+      if not (a and b) then fields[#fields + 1] = 'clue' .. UNIT .. loosen(unit.clue) end
+    end
+  end
+  plan.read_hints(fields)
+  return changed, forgotten
 end
 
 -- Reads whatever the other writes of one unit depend on.
@@ -158,9 +167,12 @@ function plan.unit(unit)
   if new then
     unit.twin = plan.hint('content' .. UNIT .. facts.digest, unit.clue)
     if not unit.old then plan.created.clue[unit.clue] = true end
+    if not unit.live then plan.probe(prefix .. 'withdrawn') end
+    if not (before and before.seq == facts.seq) then plan.probe(prefix .. 'created') end
     unit.changed = not unit.live or old.record ~= new.record or old.filing ~= new.filing or old.pin ~= new.pin
   else
     plan.removals = true
+    plan.probe(prefix .. 'created')
   end
   local new_terms = new and new.terms or false
   if (old.terms or false) ~= new_terms then plan.terms(unit, old.terms, new_terms) end
@@ -168,41 +180,46 @@ end
 
 -- Existing names that differ from a new one only by case, blanks, `-`, `_` or `.` are hinted at: kind -> name -> that.
 function plan.find_similar()
+  local new, fields = {}, {}
   for kind, names in pairs(plan.created) do
-    local found, sorted = {}, {}
+    local sorted = {}
     for name in pairs(names) do sorted[#sorted + 1] = name end
     if sorted[2] then table.sort(sorted) end   -- the same one gets the hint wherever the script runs
-    for _, name in ipairs(sorted) do found[name] = plan.hint(kind .. UNIT .. loosen(name), name) end
-    plan.similar[kind] = found
+    for _, name in ipairs(sorted) do
+      local field = kind .. UNIT .. loosen(name)
+      new[#new + 1], fields[#fields + 1] = {kind, name, field}, field
+    end
   end
+  plan.read_hints(fields)
+  for _, entry in ipairs(new) do plan.similar[entry[1]][entry[2]] = plan.hint(entry[3], entry[2]) end
 end
 
--- Plans all units. Returns those that change, and the clues to forget.
+-- Plans all units and probes what is not named after a category, label or term. Returns the units that change, and
+-- the clues to forget.
 function plan.all()
-  local changed, forgotten = {}, {}
-  for _, unit in ipairs(work.order) do
-    if unit.why == 'forget' then forgotten[#forgotten + 1] = unit.clue end
-    if not is_same(unit.old, unit.new) then
-      changed[#changed + 1] = unit
-      plan.leave(unit)
+  local changed, forgotten = plan.differing()
+  if not changed[1] and not forgotten[1] and not also[1] then return changed, forgotten end
+  for _, unit in ipairs(changed) do   -- first what is given up, so that any record may take it
+    local clue, before, facts = unit.clue, unit.before, unit.facts
+    if before and not (facts and facts.digest == before.digest) then
+      plan.unhint('content' .. UNIT .. before.digest, clue)
     end
+    if not facts then plan.unhint('clue' .. UNIT .. loosen(clue), clue) end
   end
   for _, unit in ipairs(changed) do plan.unit(unit) end
   plan.find_similar()
-  return changed, forgotten
-end
-
--- Probes what is not named after a category, label or term.
-function plan.probe_rest(forgotten)
-  for _, name in ipairs({'clues', 'created', 'changed', 'strength', 'withdrawn', 'categories', 'labels'}) do
-    plan.probe(prefix .. name)
-  end
+  for _, name in ipairs({'clues', 'changed', 'strength', 'categories', 'labels'}) do plan.probe(prefix .. name) end
   for label in pairs(plan.links) do plan.probe(prefix .. 'links:' .. label) end
   for _, extra in ipairs(also) do extra.probe() end
-  if #forgotten > 0 then
+  if forgotten[1] then
+    plan.removals = true
     call('ZCARD', tag_prefix .. 'forgotten')
     call('ZCARD', prefix .. 'snapshots')
   end
-  if not next(plan.owners) then call('HLEN', prefix .. 'hints') end   -- otherwise it was read
+  if plan.removals or not next(plan.owners) then
+    plan.probe(prefix .. 'withdrawn')
+    call('HLEN', prefix .. 'hints')
+  end
   if any_spelling == nil then any_spelling = call('HLEN', prefix .. 'spelling') > 0 end
+  return changed, forgotten
 end

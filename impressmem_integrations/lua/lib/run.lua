@@ -2,38 +2,50 @@
 -- Can fail: WRONGTYPE, MOVED, ASK, OOM: before the first write.
 local JOURNAL_WORDS = {put = 'import', ['merge-names'] = 'merge', ['merge-clues'] = 'merge', seen = false,
                        failed = false, collect = false, settle = false, remember = false}
-local guards = {}
 
-function guards.generation(_, value)
-  if generation ~= value then fail('stale', 'generation') end
+-- Checks the guards, which begin at ARGV[at]. Returns where the operations begin.
+local function check_guards(at)
+  local guards = {}
+
+  function guards.generation(_, value)
+    if generation ~= value then fail('stale', 'generation') end
+  end
+
+  function guards.record(name, value)
+    local clue = work.name_of('clue', name)
+    local found = call('ZSCORE', prefix .. 'changed', clue) or '0'
+    if tonumber(found) ~= tonumber(value) then fail('stale', clue) end
+  end
+
+  function guards.seen(thread, value)
+    local last = call('ZREVRANGE', tag_prefix .. 'seen:' .. thread, 0, 0, 'WITHSCORES')[2]
+    if tonumber(last or 0) ~= tonumber(value) then fail('stale', 'thread') end
+  end
+
+  function guards.plan(id)
+    if call('HEXISTS', prefix .. 'plans', id) == 0 then fail('not-found', 'plan', id) end
+  end
+
+  for _ = 1, tonumber(ARGV[12]) do
+    guards[ARGV[at]](ARGV[at + 1], ARGV[at + 2])
+    at = at + 3
+  end
+  return at
 end
 
-function guards.record(name, value)
-  local clue = work.name_of('clue', name)
-  local found = call('ZSCORE', prefix .. 'changed', clue) or '0'
-  if tonumber(found) ~= tonumber(value) then fail('stale', clue) end
-end
-
-function guards.seen(thread, value)
-  local last = call('ZREVRANGE', tag_prefix .. 'seen:' .. thread, 0, 0, 'WITHSCORES')[2]
-  if tonumber(last or 0) ~= tonumber(value) then fail('stale', 'thread') end
-end
-
-function guards.plan(id)
-  if call('HEXISTS', prefix .. 'plans', id) == 0 then fail('not-found', 'plan', id) end
-end
-
--- Units whose time is over leave, some at each change. Returns their clues.
+-- Records whose time is over leave, some at each change. Returns their clues.
 local function expire()
   local DUE_AT_ONCE = 64
-  local expired = call('ZRANGEBYSCORE', prefix .. 'expiry', '-inf', now, 'LIMIT', 0, DUE_AT_ONCE)
-  if not expired[1] then return expired end
-  work.load_all(expired)
   local dropped = {}
-  for _, clue in ipairs(expired) do
+  local first = call('ZRANGE', prefix .. 'expiry', 0, 0, 'WITHSCORES')
+  work.expiring = first[1] and true or false
+  if not first[1] or tonumber(first[2]) > now then return dropped end
+  local due = call('ZRANGEBYSCORE', prefix .. 'expiry', '-inf', now, 'LIMIT', 0, DUE_AT_ONCE)
+  work.load_all(due)
+  for _, clue in ipairs(due) do
     local unit = work.units[clue]
     if unit.live and not unit.old.pin then
-      work.drop(unit, 'expire')
+      unit.new, unit.why = false, 'expire'
       dropped[#dropped + 1] = clue
     end
   end
@@ -43,22 +55,32 @@ end
 -- Weakest unpinned impressions leave until the scope fits; never one that this transaction writes. Returns their clues.
 local function make_room()
   local EVICTED_AT_ONCE = 1000   -- where the limit was lowered, the rest goes at the next changes
-  local before, order = call('HLEN', prefix .. 'impressions'), work.order
-  local count = before
+  local leaving, order, growth = {}, work.order, 0
   for _, unit in ipairs(order) do
-    count = count + (unit.new and 1 or 0) - (unit.old and unit.old.record and 1 or 0)
+    growth = growth + (unit.new and 1 or 0) - (unit.old and unit.old.record and 1 or 0)
   end
-  local excess = math.min(count - settings.max_impressions, EVICTED_AT_ONCE)
-  local leaving = {}
+  if growth <= 0 then return leaving end   -- so unpinning and forgetting work where the limit is below the pins
+  local excess = call('HLEN', prefix .. 'impressions') + growth - settings.max_impressions
   if excess <= 0 then return leaving end
+  excess = math.min(excess, EVICTED_AT_ONCE)
   for _, clue in ipairs(call('ZRANGE', prefix .. 'strength', 0, excess + #order - 1)) do
     if #leaving < excess and not work.units[clue] then leaving[#leaving + 1] = clue end
   end
-  -- where the limit was lowered below the pins, unpinning and forgetting must still work
-  if #leaving < excess and count > before then fail('capacity', whole(settings.max_impressions)) end
+  if #leaving < excess then fail('capacity', whole(settings.max_impressions)) end
   work.load_all(leaving)
-  for _, clue in ipairs(leaving) do work.drop(work.units[clue], 'evict') end
+  for _, clue in ipairs(leaving) do work.units[clue].new, work.units[clue].why = false, 'evict' end
   return leaving
+end
+
+-- Loads the records of a batch at once.
+local function load_batch(at, last)
+  local clues = {}
+  while at <= last do
+    if ARGV[at] ~= 'save' and ARGV[at] ~= 'put' then return end
+    clues[#clues + 1] = work.name_of('clue', ARGV[at + 2])
+    at = at + 2 + tonumber(ARGV[at + 1])
+  end
+  work.load_all(clues)
 end
 
 local expired, evicted, replies, finishers, words = {}, {}, {}, {}, {}
@@ -66,11 +88,9 @@ local expired, evicted, replies, finishers, words = {}, {}, {}, {}, {}
 local function run()
   if meta[2] and meta[2] ~= settings.layout then fail('layout', meta[2]) end
   local at, last, used = 13, #ARGV, {}
-  for _ = 1, tonumber(ARGV[12]) do
-    guards[ARGV[at]](ARGV[at + 1], ARGV[at + 2])
-    at = at + 3
-  end
+  if ARGV[12] ~= '0' then at = check_guards(at) end
   expired = expire()
+  if at + 2 + tonumber(ARGV[at + 1] or 0) <= last then load_batch(at, last) end
   while at <= last do
     local name, count = ARGV[at], tonumber(ARGV[at + 1])
     local n = #replies + 1

@@ -41,8 +41,8 @@ local function write_filing(categories, labels)
   return labels[1] and first .. UNIT .. table.concat(labels, UNIT) or first
 end
 
--- facts: created, updated, touched (ms), revision, seq, uses, used (ms), digest of the content, digest of the source
--- or '-'.
+-- facts: created, updated, touched (ms), revision, seq, uses, used (ms), digest of the content, digests
+-- of the sources joined by commas, or '-'.
 local function read_facts(text)
   local created, updated, touched, revision, seq, uses, used, digest, origin =
     string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+)$')
