@@ -84,8 +84,7 @@ class Batch:
                 results[at] = yield from self._search(op)
             elif isinstance(op, ListNamespacesOp):
                 results[at] = yield from self._list(op)
-        written = {(user, operation.args[0]) for user, some in changes.items() for operation in some}
-        yield from self._refreshed(written)
+        yield from self._refreshed()
         for user, operations in changes.items():
             for chunk in _chunks(operations):
                 yield from commit(self._of(user), chunk)
@@ -276,10 +275,10 @@ class Batch:
 
     # --- lifetimes that begin anew when read ------------------------------------------------------------------------
 
-    def _refreshed(self, written: set[tuple[str | None, Any]]) -> Flow[None]:
+    def _refreshed(self) -> Flow[None]:
         """Let the lifetimes of what was read begin anew; what somebody changes meanwhile is left to them."""
         for (user, clue), found in self._refresh.items():
-            if (user, clue) in written or found.ttl_minutes is None:
+            if found.ttl_minutes is None:
                 continue
             bound, name = self._of(user), normal_name(clue, "clue")
             command = Command("get", (keys.meta_key(bound.scope),), (name.key,), _with_facts, writes=False)

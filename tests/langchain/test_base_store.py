@@ -24,6 +24,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 
 from impressmem_integrations import ImpressionStore, Limits
+from impressmem_integrations.core.effects import drive
 from impressmem_integrations.core.keys import meta_key
 from impressmem_integrations.errors import ConfigurationError, InvalidInput
 from impressmem_integrations.langchain import ImpressionBaseStore
@@ -159,6 +160,16 @@ def test_pages_of_a_search_hold_each_item_once_newest_first(values):
     assert [item.value["at"] for page in odd for item in page] == list(range(23, 0, -2))
 
 
+def test_namespaces_and_users_are_merged_newest_first(values):
+    for at in range(20):
+        values.put(("users", ("alice", "bob")[at % 2], "notes", str(at % 3)), f"k{at}", {"at": at})
+    everybodys = [item.updated_at for item in values.search(("users",), limit=50)]
+    assert (len(everybodys), everybodys) == (20, sorted(everybodys, reverse=True))
+    alices = [item.value["at"] for item in values.search(("users", "alice", "notes"), limit=50)]
+    assert alices == list(range(18, -1, -2))
+    assert [item.value["at"] for item in values.search(("users", "alice", "notes"), limit=2, offset=3)] == [12, 10]
+
+
 def test_bounds_of_a_search(values):
     values.put(MEMORIES, "k", {"n": 1})
     assert values.search(MEMORIES, limit=0) == []
@@ -273,15 +284,12 @@ def test_a_request_that_names_its_user_reads_no_registry(store, values):
     values.put(MEMORIES, "k", {"content": "tea"})
     sent = []
 
+    def answer(effect):
+        sent.append((effect.script, effect.keys))
+        return store._connection.send(effect)
+
     def keys_of(ops):
-        flow = Batch(values._memory.perform(_itself), values._layout, 0.0).run(ops)
-        try:
-            effect = next(flow)
-            while True:
-                sent.append((effect.script, effect.keys))
-                effect = flow.send(store._connection.send(effect))
-        except StopIteration:
-            return
+        drive(Batch(values._memory.perform(_itself), values._layout, 0.0).run(ops), answer)
 
     condition = MatchCondition("prefix", ("users", "alice", "*"))
     keys_of(
@@ -332,10 +340,14 @@ def expiry(values, key="k"):
     return next(item for item in values.memory_of(MEMORIES).impressions() if item.clue.endswith(f"?{key}")).expires_at
 
 
+def read_at(values, op, now_ms):
+    """Read at another time."""
+    values._memory.perform(lambda bound: Batch(replace(bound, limits=LIMITS), values._layout, now_ms).run([op]))
+
+
 def prolonged(values, op, minutes):
     """The expiry after reading at a time that lies so many minutes ahead."""
-    ahead = expiry(values).timestamp() * 1000 + (minutes - 10) * 60_000
-    values._memory.perform(lambda bound: Batch(replace(bound, limits=LIMITS), values._layout, ahead).run([op]))
+    read_at(values, op, expiry(values).timestamp() * 1000 + (minutes - 10) * 60_000)
     return expiry(values)
 
 
@@ -351,6 +363,37 @@ def test_a_lifetime_is_in_minutes_and_begins_anew_when_read(values):
     assert (after.updated_at, after.value, after.content) == (written.updated_at, written.value, written.content)
     assert values.get(MEMORIES, "k").value == {"n": 1}
     assert prolonged(values, GetOp(MEMORIES, "k"), 0.05) == after.expires_at  # too soon to be worth a write
+
+
+def test_an_item_that_shall_not_be_found_is_not_found_when_its_lifetime_began_anew(values):
+    values.put(MEMORIES, "k", {"text": "an umbrella"}, index=["text"], ttl=10)
+    values.put(MEMORIES, "umbrella", {"text": "an umbrella"}, index=False, ttl=10)
+    for key in ("k", "umbrella"):
+        before = expiry(values, key)
+        read_at(values, GetOp(MEMORIES, key), before.timestamp() * 1000)
+        assert expiry(values, key) > before
+    assert [(item.key, item.score is None) for item in values.search(MEMORIES, query="umbrella")] == [
+        ("k", False),
+        ("umbrella", True),
+    ]
+
+
+def test_what_is_written_while_a_lifetime_begins_anew_stays(values, store):
+    values.put(MEMORIES, "k", {"n": 1}, ttl=10)
+    ahead = expiry(values).timestamp() * 1000
+    met = []
+
+    def answer(effect):
+        if effect.script == "transact" and not met:
+            met.append(effect)
+            values.put(MEMORIES, "k", {"n": 2})
+        return store._connection.send(effect)
+
+    bound = replace(values._memory.perform(_itself), limits=LIMITS)
+    (read,) = drive(Batch(bound, values._layout, ahead).run([GetOp(MEMORIES, "k")]), answer)
+    assert (len(met), read.value) == (1, {"n": 1})
+    assert values.get(MEMORIES, "k").value == {"n": 2}
+    assert expiry(values) is None
 
 
 def test_what_is_over_is_gone_and_a_put_without_a_lifetime_lasts(values):

@@ -246,3 +246,46 @@ def test_rd03_nothing_is_opened_at_construction():
     away = ImpressionStore.from_url("redis://127.0.0.1:1/0")
     assert maintenance_chain(away, ScriptedChat())
     assert context_chain(away)
+
+
+def in_a_process_without(missing: str, code: str) -> str:
+    """What the code prints where a package is not there."""
+    code = f"import sys\nsys.modules[{missing!r}] = None\nimport impressmem_integrations.langchain as adapter\n{code}"
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("missing", ["langchain", "langgraph"])
+def test_lc10_chains_retriever_and_nodes_need_langchain_core_only(missing):
+    code = """
+from impressmem_integrations import ImpressionStore
+store = ImpressionStore.from_url("embedded://:memory:")
+config = {"configurable": {"user_id": "alice"}}
+talk = [("user", "I live in Oslo."), ("assistant", "ok")]
+model = lambda messages, tools: "IGNORE"
+print(adapter.maintenance_chain(store, model).invoke(talk, config).status)
+print(adapter.ImpressionRetriever(store=store).invoke("Oslo", config)[0].metadata["kind"])
+print(adapter.impression_nodes(store, model).read.invoke({"messages": talk}, config))
+"""
+    assert in_a_process_without(missing, code) == "nothing_to_store\nturn\n{'memory': ''}\n"
+
+
+@pytest.mark.parametrize(
+    ("missing", "name"),
+    [
+        ("langchain_core", "maintenance_chain"),
+        ("langchain_core", "ImpressionRetriever"),
+        ("langchain_core", "impression_nodes"),
+        ("langgraph", "ImpressionBaseStore"),
+    ],
+)
+def test_lc10_what_is_missing_is_named_when_it_is_used(missing, name):
+    code = f"""
+from impressmem_integrations.errors import MissingExtra
+try:
+    adapter.{name}
+except MissingExtra as error:
+    print(error)
+"""
+    assert "pip install 'impressmem-integrations[langchain]'" in in_a_process_without(missing, code)
