@@ -11,6 +11,12 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from impressmem_integrations.availability import (
+    DEFAULT_LIMIT_SECONDS,
+    Availability,
+    availability_of,
+    limit_for,
+)
 from impressmem_integrations.errors import (
     BacklogFull,
     ConfigurationError,
@@ -18,12 +24,6 @@ from impressmem_integrations.errors import (
     MissingExtra,
     RunnerClosed,
     StoreError,
-)
-from impressmem_integrations.langchain.availability import (
-    DEFAULT_LIMIT_SECONDS,
-    Availability,
-    availability_of,
-    limit_for,
 )
 from impressmem_integrations.langchain.exchange import STEPS, input_key_of, output_key_of, text_of, turn_messages
 from impressmem_integrations.langchain.identity import Identity, Run, current_context

@@ -23,9 +23,9 @@ from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS, availability_of, limit_for
 from impressmem_integrations.errors import ConfigurationError, JobError
 from impressmem_integrations.langchain import window
-from impressmem_integrations.langchain.availability import DEFAULT_LIMIT_SECONDS, availability_of, limit_for
 from impressmem_integrations.langchain.identity import FROM_STORE, Filled, Identity, Run, Template, User
 from impressmem_integrations.langchain.injection import (
     UNAVAILABLE,

@@ -16,15 +16,15 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, WithJsonSchema, create_model
 
-from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.effects import Flow
-from impressmem_integrations.errors import StoreError, StoreTimeout
-from impressmem_integrations.langchain.availability import (
+from impressmem_integrations.availability import (
     DEFAULT_LIMIT_SECONDS,
     Availability,
     availability_of,
     limit_for,
 )
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.effects import Flow
+from impressmem_integrations.errors import StoreError, StoreTimeout
 from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, User, current_context
 from impressmem_integrations.store import ImpressionStore
 from impressmem_integrations.tools.definitions import (

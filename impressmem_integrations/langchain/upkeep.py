@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from impressmem_integrations.availability import Availability
 from impressmem_integrations.errors import ConfigurationError, ModelError, StoreError, StoreUnavailable
-from impressmem_integrations.langchain.availability import Availability
 from impressmem_integrations.maintenance.runner import RetryLater, Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report

@@ -17,6 +17,7 @@ from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 
 from impressmem_integrations import ImpressionStore
+from impressmem_integrations.availability import availability_of
 from impressmem_integrations.connect.connection import executor
 from impressmem_integrations.errors import (
     ConfigurationError,
@@ -26,7 +27,6 @@ from impressmem_integrations.errors import (
     StoreUnavailable,
 )
 from impressmem_integrations.langchain import ImpressionMiddleware
-from impressmem_integrations.langchain.availability import availability_of
 from impressmem_integrations.langchain.injection import UNAVAILABLE
 from impressmem_integrations.maintenance.runner import Runner
 from tests.architecture.tree import ROOT
