@@ -45,6 +45,12 @@ class _Stream:
     cursor: read.Cursor | None = field(default_factory=read.Cursor)
     buffer: deque[tuple[Impression, Facts]] = field(default_factory=deque)
 
+    @property
+    def age(self) -> tuple[int, int]:
+        """Orders the next record among those of other streams; within one memory no two are touched at one time."""
+        facts = self.buffer[0][1]
+        return -facts.updated, -facts.touched
+
     def fill(self) -> Flow[None]:
         while not self.buffer and self.cursor is not None:
             name = None if self.name is None else normal_name(self.name, "category")
@@ -211,18 +217,18 @@ class Batch:
         for user in users:
             for index, name in (yield from self._indexes(user, prefix)):
                 streams.append((user, _Stream(self._of(user), index, name, size)))
-        heap: list[tuple[int, int]] = []
+        heap: list[tuple[tuple[int, int], int]] = []
         for at, (_, stream) in enumerate(streams):
             yield from stream.fill()
             if stream.buffer:
-                heapq.heappush(heap, (-stream.buffer[0][1].touched, at))
+                heapq.heappush(heap, (stream.age, at))
         found: list[tuple[str | None, Kept]] = []
         while heap and len(found) < most:
             user, stream = streams[heap[0][1]]
             record, _ = stream.buffer.popleft()
             yield from stream.fill()
             if stream.buffer:
-                heapq.heapreplace(heap, (-stream.buffer[0][1].touched, heap[0][1]))
+                heapq.heapreplace(heap, (stream.age, heap[0][1]))
             else:
                 heapq.heappop(heap)
             one = wanted(user, record) if (user, record.clue) not in without else None
