@@ -1,6 +1,7 @@
 # Every target works on a fresh machine with Python 3.11+ and make: what it needs is installed into .venv first.
 PYTHON ?= python3
 VENV := .venv
+WORKERS ?= 3
 RUN := $(VENV)/bin
 PIP := $(RUN)/python -m pip install -qq --disable-pip-version-check --no-input
 
@@ -15,8 +16,9 @@ help: ## List the targets
 demo: $(if $(findstring --model,$(ARGS)),$(VENV)/.demo,$(VENV)/.base) ## Run the demo (ARGS="--help" shows its options)
 	@$(RUN)/impressmem demo $(ARGS)
 
-test: lint ## Run the linters, then the tests (PYTEST_ARGS="-k recall")
-	$(RUN)/python -m pytest $(PYTEST_ARGS)
+# More workers than cores: a test often waits for its servers. A file stays in one worker.
+test: lint ## Run the linters, then the tests (PYTEST_ARGS="-k recall", WORKERS=0 for one process)
+	$(RUN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev ## Check style, formatting, types and import directions
 	$(RUN)/ruff check .

@@ -7,6 +7,7 @@ impression, oldest first, with every field; times are whole milliseconds since 1
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +29,8 @@ _FIELDS = {
     "clue": str, "content": str, "category": str, "also": list, "labels": list, "pin": bool,
     "revision": int, "uses": int, "used_at": int, **dict.fromkeys(_TIMES, int),
 }  # fmt: skip
-_OPTIONAL = {"source": str, **dict.fromkeys(_LATER_TIMES, int)}
+_OPTIONAL = {"source": str, "origins": str, **dict.fromkeys(_LATER_TIMES, int)}
+_ORIGINS = re.compile(r"-|[\w-]{1,20}(?:,[\w-]{1,20}){0,99}", re.ASCII)
 _MOST_MS = 10**14  # the year 5138
 
 
@@ -62,6 +64,7 @@ def line(item: Impression, facts: Facts) -> bytes:
         "uses": facts.uses,
         "used_at": facts.used,
         "source": item.source,
+        "origins": facts.origin,
         "value": item.value,
         "expires_at": ms(item.expires_at),
         "pinned_at": ms(item.pinned_at),
@@ -181,6 +184,15 @@ def _read_line(bound: Bound, fields: Mapping[str, Any], clues: set[str]) -> Entr
         uses=fields["uses"],
         used=fields["used_at"],
         digest=content_digest(checked.content),
-        origin=source_digest(item.source),
+        origin=_origins(fields.get("origins"), item.source),
     )
     return Entry(item, facts)
+
+
+def _origins(given: str | None, source: str | None) -> str:
+    """The digests of all that a record came from; older exports name only its last source."""
+    if given is None:
+        return source_digest(source)
+    if not _ORIGINS.fullmatch(given):
+        raise InvalidInput("origins is of the wrong form")
+    return given

@@ -95,8 +95,8 @@ def without_twins(asked: Sequence[Wish], remembered: Iterable[Impression]) -> tu
     refused: list[Refusal] = []
     for wish in asked:
         if isinstance(wish, SaveItem) and _clue_key(wish.clue) not in known:
-            twin = clues.setdefault(_said(wish.content), wish.clue)
-            if _clue_key(twin) != _clue_key(wish.clue) and _clue_key(twin) not in merged:
+            twin = clues.get(_said(wish.content))
+            if twin is not None and _clue_key(twin) not in merged:
                 refused.append(Refusal(wish.clue, f"the same note stands under {twin!r} already"))
                 continue
         kept.append(wish)
