@@ -7,6 +7,7 @@ It listens on 127.0.0.1 and ends on SIGTERM, or when its standard input closes: 
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -43,7 +44,9 @@ def main() -> None:
         signal.signal(number, lambda *_: ended.set())
 
     def watch_parent() -> None:
-        sys.stdin.read()
+        # Not through sys.stdin: its lock, held in a thread, would break the interpreter's exit.
+        while os.read(0, 1):
+            pass
         ended.set()
 
     threading.Thread(target=watch_parent, daemon=True).start()
