@@ -29,12 +29,9 @@ def test_it_goes_into_the_users_cache_folder(folder: Path, tmp_path: Path, monke
     assert cache_folder() == Path.home() / ".cache" / "impressmem" / "local-model"
 
 
-def test_an_index_that_does_not_answer_is_one_clear_error(folder: Path) -> None:
-    environment = os.environ | {
-        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
-        "PIP_RETRIES": "0",
-        "PIP_CONFIG_FILE": os.devnull,
-    }
+def test_a_model_that_cannot_be_had_is_one_clear_error(folder: Path) -> None:
+    no_index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_CONFIG_FILE": os.devnull}
+    environment = os.environ | no_index
     code = "from impressmem_integrations.cli import main; raise SystemExit(main(['demo', '--model', 'local']))"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
