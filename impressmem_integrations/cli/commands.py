@@ -131,12 +131,19 @@ def read_transcript(path: str) -> list[Message]:
     return messages
 
 
+def on_stderr(line: str) -> None:
+    """Say something that is no result."""
+    print(line, file=sys.stderr, flush=True)
+
+
 def maintain(chosen: argparse.Namespace) -> int:
     """Distil a transcript; exit code 1 where the model or the store failed."""
     messages = read_transcript(chosen.transcript)
-    model, name = chosen_model(chosen.model, chosen.base_url)
-    with closing(open_store(chosen)) as store:
-        report = store.maintain(messages, model=model, thread_id=chosen.thread)
+    with (
+        chosen_model(chosen.model, chosen.base_url, on_stderr) as (model, name, settings),
+        closing(open_store(chosen)) as store,
+    ):
+        report = store.maintain(messages, model=model, thread_id=chosen.thread, settings=settings)
     if chosen.json:
         print(as_json(report))
     else:

@@ -10,14 +10,16 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from impressmem_integrations.cli.commands import as_json, one_line, read_transcript
+from impressmem_integrations.cli.commands import as_json, on_stderr, one_line, read_transcript
 from impressmem_integrations.cli.models import RULES, chosen_model
+from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
 from impressmem_integrations.store import ImpressionStore
 
@@ -38,16 +40,19 @@ def demo(chosen: argparse.Namespace) -> int:
     """Run the demo. Exit code 1 where a check fails or no turn could be distilled."""
     own = chosen.transcript is not None
     messages = read_transcript(chosen.transcript) if own else _built_in()
-    model, name = chosen_model(chosen.model, chosen.base_url)
     sessions = _sessions(messages)
-    say = _silent if chosen.json else print
-    with _data_folder(chosen.data) as folder:
+    # Each line at once, also into a pipe: a model may take seconds for each turn.
+    say = _silent if chosen.json else partial(print, flush=True)
+    with (
+        _data_folder(chosen.data) as folder,
+        chosen_model(chosen.model, chosen.base_url, on_stderr) as (model, name, settings),
+    ):
         url = f"embedded://{quote(str(folder))}"
         say(f"Model: {name}\nServer: embedded, data in {folder}\n")
         reports: list[Report] = []
         with closing(ImpressionStore.from_url(url, bot=BOT)) as store:
             for session in sessions:
-                reports += _replay(store, session, model, say)
+                reports += _replay(store, session, model, settings, say)
             users = list(dict.fromkeys(session.user for session in sessions))
             remembered = {user: list(store.scoped(user=user).impressions()) for user in users}
             if not chosen.json:
@@ -88,7 +93,7 @@ def _silent(*_: Any, **__: Any) -> None:
     pass
 
 
-def _replay(store: ImpressionStore, session: Session, model: Any, say: Any) -> list[Report]:
+def _replay(store: ImpressionStore, session: Session, model: Any, settings: Settings | None, say: Any) -> list[Report]:
     """Hand the history to maintenance after every finished answer, as an assistant would."""
     memory = store.scoped(user=session.user)
     say(f"{session.user}, session {session.name}")
@@ -98,11 +103,11 @@ def _replay(store: ImpressionStore, session: Session, model: Any, say: Any) -> l
         history.append(message)
         if message["role"] != "assistant" or message.get("tool_calls"):
             continue
-        report = memory.maintain(history, model=model, thread_id=session.name)
+        report = memory.maintain(history, model=model, thread_id=session.name, settings=settings)
         reports.append(report)
         say(f"  turn {len(reports)}: {_in_words(report)}")
     if history and history[-1]["role"] != "assistant":
-        reports.append(memory.maintain(history, model=model, thread_id=session.name))
+        reports.append(memory.maintain(history, model=model, thread_id=session.name, settings=settings))
         say(f"  turn {len(reports)}: {_in_words(reports[-1])}")
     return reports
 
@@ -113,7 +118,8 @@ def _in_words(report: Report) -> str:
     ]
     parts += [f"merged {', '.join(merge.sources)} into {merge.target}" for merge in report.merged]
     parts += [f"refused {refusal.what}: {refusal.reason}" for refusal in report.refused]
-    return "; ".join(parts) or f"{report.status.replace('_', ' ')}: {report.reason}"
+    words = "; ".join(parts) or f"{report.status.replace('_', ' ')}: {report.reason}"
+    return f"{words} ({report.seconds:.0f} s)" if report.seconds >= 1 else words
 
 
 def _print_memory(store: ImpressionStore, users: Sequence[str]) -> None:

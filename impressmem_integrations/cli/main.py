@@ -74,7 +74,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _model_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument(
-        "--model", help="provider:name of any LangChain chat model, or a plain name with --base-url (default: rules)"
+        "--model",
+        help="provider:name of any LangChain chat model, a plain name with --base-url, or local: a small model that is "
+        "fetched from the Python index and served here (default: rules)",
     )
     made.add_argument("--base-url", help="an OpenAI-compatible server, e.g. http://127.0.0.1:8091/v1")
 

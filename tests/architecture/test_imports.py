@@ -22,7 +22,7 @@ HOMES = {
     "langchain_openai": LANGCHAIN_HOMES,
     "langgraph": LANGCHAIN_HOMES,
     "llama_index": {"llama_index"},
-    "openai": {"openai"},
+    "openai": {"openai", "cli"},
 }
 """Framework -> the parts of the package that may import it."""
 
