@@ -263,9 +263,8 @@ def _distil(
     if report.status == "nothing_to_store":
         report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
     turns = _ids(group) if report.status != "rejected" else ()
-    return replace(
-        report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=(*asked.notes, *warnings)
-    )
+    warnings = [*asked.notes, *warnings, *report.warnings]
+    return replace(report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=tuple(warnings))
 
 
 def _keys(found: Sequence[Wish]) -> list[tuple[str, str]]:

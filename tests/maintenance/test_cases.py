@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import base64
+import io
 import threading
 import time
+from contextlib import redirect_stdout
 
 import pytest
 
 from impressmem_integrations.maintenance.distiller import RuleDistiller
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
-from tests.scripted import Scripted, call, calls, impression, said, save
+from tests.docs.markdown import examples, page
+from tests.scripted import Scripted, call, calls, impression, merge, said, save
 
 TURN = said("I live in Oslo")
 HOME = impression("HOME", "lives in Oslo")
@@ -169,3 +172,33 @@ def test_a_fallback_without_tools_is_asked_in_json(alice):
 
     report = alice.maintain(TURN, Scripted(RuntimeError("down")), settings=Settings(fallback=small))
     assert report.saved == ("HOME",)
+
+
+@pytest.mark.parametrize("choices", [None, [], [None], "x", 7])
+def test_tc_18_a_response_without_a_choice_is_a_failure(alice, choices):
+    report = alice.maintain(TURN, Scripted({"choices": choices}))
+    assert (report.status, report.turns) == ("model_failed", ())
+
+
+def test_a_merge_that_stops_at_its_bound_says_so(alice):
+    alice.save_many({"clue": f"C{n}", "content": f"c {n}", "category": "G", "labels": ["x"]} for n in range(1_001))
+    alice.save("Y", "y", category="G", labels=["y"])
+    report = alice.maintain(TURN, Scripted(calls(merge("label", ["x"], "y"))))
+    assert len(report.merged[0].moved) == 1_000
+    assert report.warnings == ("the merge into 'y' stopped after 1,000 impressions; merge again",)
+
+
+def test_sp_14_the_speaker_is_kept_with_what_was_said(alice):
+    talk = [{**user("I'm vegan since May"), "name": "Ann"}, {**user("I like JS"), "name": "Bob"}, assistant("Noted.")]
+    report = alice.maintain(talk, Scripted(save(impression("ANN-DIET", "Ann is vegan"))))
+    assert alice.get("ANN-DIET").source in report.turns
+    heard = {item.content: item.speaker for item in alice.recall("vegan since May, JS") if item.kind == "turn"}
+    assert (heard["I'm vegan since May"], heard["I like JS"]) == ("Ann", "Bob")
+
+
+def test_the_page_on_background_work_prints_what_it_shows():
+    (example,) = examples(page("docs/background.md"))
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(example.code, "background.md", "exec"), {})
+    assert printed.getvalue() == example.output
