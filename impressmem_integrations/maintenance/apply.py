@@ -11,7 +11,7 @@ from impressmem_integrations.core.commands.records import as_text
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.errors import CapacityError, NotFound
-from impressmem_integrations.maintenance.plan import guards, operations, sources_of, without_missing
+from impressmem_integrations.maintenance.plan import MOST_MOVED, guards, operations, sources_of, without_missing
 from impressmem_integrations.model import MergeResult, Plan, PlanStep, Refusal, Report
 
 _KNOWN = "everything it asked to keep is remembered already"
@@ -60,6 +60,7 @@ def _outcome(done: write.Transaction, steps: Sequence[PlanStep]) -> Report:
     saved: dict[str, None] = {}
     changed: dict[str, None] = {}
     merged: list[MergeResult] = []
+    warnings: list[str] = []
     for step, reply in zip(steps, done.replies, strict=False):
         kind, name = as_text(reply[0]), as_text(reply[1])
         if kind == "save":
@@ -70,8 +71,10 @@ def _outcome(done: write.Transaction, steps: Sequence[PlanStep]) -> Report:
                 changed[name] = None
         elif kind == "merge-names":
             moved = tuple(map(as_text, reply[3]))
+            if len(moved) == MOST_MOVED:
+                warnings.append(f"the merge into {name!r} stopped after {MOST_MOVED:,} impressions; merge again")
             sources = tuple(map(as_text, reply[2]))
             merged.append(MergeResult(step.level, sources, name, moved, int(reply[4]), done.id or ""))
         elif kind == "merge-clues":
             merged.append(MergeResult("clue", tuple(map(as_text, reply[2])), name, (name,), 0, done.id or ""))
-    return Report("stored", saved=tuple(saved), changed=tuple(changed), merged=tuple(merged))
+    return Report("stored", saved=tuple(saved), changed=tuple(changed), merged=tuple(merged), warnings=tuple(warnings))

@@ -18,7 +18,7 @@ from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import InvalidInput, ModelError, StalePlan, StoreUnavailable
+from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
@@ -34,10 +34,11 @@ from impressmem_integrations.maintenance.plan import (
 )
 from impressmem_integrations.maintenance.request import fitted, user_texts
 from impressmem_integrations.maintenance.settings import Settings
-from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn, Usage
+from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, ReportStatus, Turn, Usage
 from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
 
 _STALE_TRIES = 3
+_IN_VAIN = ("model_failed", "cut_off", "rejected")
 _MOST_WAITING = 100
 _TWINS = "everything it asked to keep is remembered already, under another clue"
 
@@ -105,9 +106,10 @@ def maintain(
     while True:
         try:
             report = yield from _next_group(job, turns)
-        except _AskedInVain as asked:
-            spent = spent + asked.usage
-            changed, stale = asked.stale, stale + 1
+        except (_AskedInVain, StalePlan) as vain:
+            changed = vain.stale if isinstance(vain, _AskedInVain) else vain
+            spent = spent + vain.usage if isinstance(vain, _AskedInVain) else spent
+            stale += 1
             if stale == _STALE_TRIES:
                 reason = "stale: memory kept changing while the model answered"
                 done.append(Report("rejected", refused=(Refusal(", ".join(changed.clues), reason),), reason=reason))
@@ -172,10 +174,9 @@ def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
     if not texts:
         yield from commit(job.bound, noted, guards=guards)
         return Report("skipped", reason="too long for a request", warnings=left_out, turns=_ids(group))
-    try:
-        report = yield from _distil(job, group, texts, seen, guards, noted)
-    except ModelError as error:
-        report = yield from _failed(job, group, str(error), guards)
+    report = yield from _distil(job, group, texts, seen, guards, noted)
+    if report.status in _IN_VAIN:
+        report = yield from _failed(job, group[0], report, guards)
     return replace(report, warnings=(*left_out, *report.warnings))
 
 
@@ -211,16 +212,17 @@ def _group(
     return group, texts, tuple(left_out)
 
 
-def _failed(job: _Job, group: Sequence[Turn], reason: str, guards: Sequence[write.Guard]) -> Flow[Report]:
+def _failed(job: _Job, first: Turn, report: Report, guards: Sequence[write.Guard]) -> Flow[Report]:
     """Count the failure of the oldest turn; give it up when it failed too often, so that later ones get their turn."""
-    first = group[0]
-    done = yield from commit(job.bound, [write.failed_operation(job.thread, first.id)], guards=guards)
+    try:
+        done = yield from commit(job.bound, [write.failed_operation(job.thread, first.id)], guards=guards)
+    except StalePlan as distilled:  # by another writer, meanwhile
+        raise _AskedInVain(distilled, report.usage) from distilled
     if int(done.replies[0][1]) < job.settings.max_tries:
-        return Report("model_failed", reason=reason)
+        return report
     yield from commit(job.bound, [write.seen_operation(job.thread, [first.id])], guards=guards)
-    return Report(
-        "model_failed", reason=f"{reason} (given up after {job.settings.max_tries} tries)", given_up=(first.id,)
-    )
+    reason = f"{report.reason} (given up after {job.settings.max_tries} tries)"
+    return replace(report, reason=reason, given_up=(first.id,))
 
 
 def _distil(
@@ -238,7 +240,8 @@ def _distil(
     asked = yield from ask_model(bound, messages, job.mode, settings, seen.now)
     answer, usage = asked.answer, asked.usage
     if answer is None:
-        return Report("skipped", reason=asked.reason, usage=usage)
+        status: ReportStatus = "model_failed" if asked.failed else "skipped"
+        return Report(status, reason=asked.reason, usage=usage, warnings=asked.notes)
     if answer.cut_off:
         return Report("cut_off", reason="the output limit ended the answer; nothing of it was applied", usage=usage)
     found, refused, warnings = wishes(answer, bound)
@@ -260,9 +263,8 @@ def _distil(
     if report.status == "nothing_to_store":
         report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
     turns = _ids(group) if report.status != "rejected" else ()
-    return replace(
-        report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=(*asked.notes, *warnings)
-    )
+    warnings = [*asked.notes, *warnings, *report.warnings]
+    return replace(report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=tuple(warnings))
 
 
 def _keys(found: Sequence[Wish]) -> list[tuple[str, str]]:

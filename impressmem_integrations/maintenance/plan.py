@@ -27,7 +27,7 @@ from impressmem_integrations.tools.definitions import (
 )
 
 _KNOWN = (*MAINTENANCE_TOOLS, SAVE_IMPRESSION)
-_MOST_MOVED = 1_000
+MOST_MOVED = 1_000
 
 Wish = SaveItem | OrganizeArguments
 """One thing that a model asks for, checked for its form."""
@@ -197,7 +197,7 @@ def _operation(step: PlanStep, bound: Bound, source: str | None, said_at: dateti
     if step.level == "clue":
         content = normal_content(masked(step.content), bound.limits.max_content_bytes)
         return write.merge_clues_operation(bound, target, content, sources, source, said_at)
-    return write.merge_names_operation(step.level, target, sources, _MOST_MOVED)
+    return write.merge_names_operation(step.level, target, sources, MOST_MOVED)
 
 
 def guards(steps: Sequence[PlanStep]) -> list[write.Guard]:

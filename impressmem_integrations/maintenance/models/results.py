@@ -78,7 +78,7 @@ def _whole(result: Any, question: AskModel) -> Answer:
             raise _told(str(read(problem, "message") or "an error in place of an answer"), question, "")
         if not any(has(result, name) for name in _ANSWER_FIELDS):
             raise ModelError(f"the model gave {type(result).__name__}, which is no text and no message")
-        if has(result, "choices") and not read(result, "choices"):
+        if has(result, "choices") and not _first_choice(read(result, "choices")):
             raise ModelError("the response holds no choice")
     found = read_answer(result)
     if found.finish_reason in _ENDED:
@@ -87,6 +87,10 @@ def _whole(result: Any, question: AskModel) -> Answer:
     if blocked and not found.calls and not found.text:
         raise ModelError("the provider blocked the request")
     return found
+
+
+def _first_choice(choices: Any) -> Any:
+    return choices[0] if isinstance(choices, list | tuple) and choices else None
 
 
 def failed(error: Exception, question: AskModel) -> ModelError:
