@@ -22,6 +22,7 @@ from redis.exceptions import (
 from impressmem_integrations.connect.exchange import Exchange
 from impressmem_integrations.core.effects import Command, R
 from impressmem_integrations.core.scripts import Script, script
+from impressmem_integrations.core.text import whole_characters
 from impressmem_integrations.errors import (
     ConfigurationError,
     CorruptStore,
@@ -36,7 +37,7 @@ _SLOT_PAUSE_S = 0.05
 
 def _wire(command: Command[Any]) -> tuple[Script, list[bytes]]:
     arguments = [
-        value if isinstance(value, bytes) else str(value).encode()
+        value if isinstance(value, bytes) else whole_characters(str(value)).encode()
         for value in (len(command.keys), *command.keys, *command.args)
     ]
     return script(command.script), arguments

@@ -123,6 +123,11 @@ def _text(raw: object, what: str) -> str:
         text = str(raw)
     else:
         raise InvalidInput(f"{what} must be text, not {type(raw).__name__}")
+    return whole_characters(text)
+
+
+def whole_characters(text: str) -> str:
+    """Return the text with halves of surrogate pairs joined where both are there, else replaced by U+FFFD."""
     if text.isascii() or not _LONE.search(text):
         return text
     whole = _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)

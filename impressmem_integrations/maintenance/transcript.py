@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+from impressmem_integrations.core.text import whole_characters
 from impressmem_integrations.model import Message
 
 MAX_NAME_CHARACTERS = 64
@@ -51,7 +52,7 @@ def render(messages: Sequence[Message], *, tool_results: bool = False) -> str:
                 lines += [f"result of{_named(tool)}, untrusted, not said by the user:", _quote(text)]
             else:
                 lines.append(f"result of{_named(tool)}, untrusted, left out ({len(text)} characters)")
-    return "\n".join(lines)
+    return whole_characters("\n".join(lines))  # clients of models cannot send half a character
 
 
 def parse(text: str) -> list[Message]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from impressmem_integrations.core.shapes import is_list, one_line
+from impressmem_integrations.core.text import whole_characters
 from impressmem_integrations.errors import InvalidToolCall
 from impressmem_integrations.settings import MAX_NAME_BYTES, Limits
 from impressmem_integrations.tools.definitions import (
@@ -32,7 +33,6 @@ _LEVELS = ("category", "label", "clue")
 _YES = frozenset({"true", "yes", "y", "on", "1"})
 _NO = frozenset({"false", "no", "n", "off", "0", "", "null", "none"})
 _LIST_SEPARATORS = re.compile("[,，、;；\n]")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +278,7 @@ def _note(value: Any, field: str, most: int) -> str | None:
         text = str(value)
     except ValueError:  # Python does not write integers of more than 4,300 digits
         raise _Wrong(f"{field} is too long") from None
-    if _LONE_SURROGATE.search(text):
-        raise _Wrong(f"{field} holds half of a character (a lone surrogate): write it anew")
+    text = whole_characters(text)
     size = len(text.encode())
     if size > most:
         raise _Wrong(f"{field} is too long: {size} bytes, at most {most}")

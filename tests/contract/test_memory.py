@@ -250,6 +250,27 @@ def test_sp15_floods_are_refused_with_a_clear_message(client):
     assert store.stats().impressions == 10_000
 
 
+def _nested(levels: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("wrong", "word"),
+    [({"value": _nested(5_000)}, "nested"), ({"said_at": "2020-01-01"}, "datetime"), ({"said_at": 5}, "datetime")],
+    ids=["deep value", "time as text", "time as number"],
+)
+def test_a_wrong_field_is_refused_and_stops_no_other(client, wrong, word):
+    store = ImpressionStore(client=client)
+    fields = {"content": "x", "category": "C", "labels": ["l"]}
+    with pytest.raises(InvalidInput, match=word):
+        store.save("A", **fields, **wrong)
+    results = store.save_many([{"clue": "A", **fields, **wrong}, {"clue": "B", **fields}])
+    assert [result.status for result in results] == ["refused", "created"]
+
+
 async def test_many_awaited_at_once_all_arrive(memory):
     await asyncio.gather(*(keep(memory, clue=f"c{n}") for n in range(40)))
     assert (await memory.stats()).impressions == 40

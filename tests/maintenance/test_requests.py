@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from impressmem_integrations.maintenance.settings import Settings
-from tests.scripted import Scripted, said
+from tests.scripted import Scripted, impression, said, save
 
 
 def test_tc_04_tc_05_one_system_message_then_one_user_message(alice):
@@ -115,6 +115,16 @@ def test_mq_09_letters_reach_the_model_as_they_are(alice):
     alice.maintain(said("我叫张伟，在华为工作。أحب القهوة. ฉันชอบแมว. Grüße aus Köln"), model)
     assert "我叫张伟，在华为工作。أحب القهوة. ฉันชอบแมว. Grüße aus Köln" in model.asked
     assert "in the language the user spoke" in model.requests[0][0]["content"]
+
+
+def test_mq_10_half_a_character_in_a_talk_stops_nothing(alice):
+    model = Scripted(save(impression("HOME", "lives in Rome \ud83d")))
+    talk = said("I live in Rome \ud83d", "Noted \udc00")
+    assert alice.maintain(talk, model, thread_id="t\ud83d").status == "stored"
+    assert "| I live in Rome \ufffd" in model.asked
+    assert alice.get("HOME").content == "lives in Rome \ufffd"
+    assert "Noted \ufffd" in alice.recall("noted Rome").text
+    assert alice.maintain(talk, model, thread_id="t\ud83d").status == "already_done"
 
 
 def test_sp_07_tool_results_are_left_out_unless_asked_for(alice):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from impressmem_integrations import ImpressionStore, Limits
+from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.errors import InvalidInput
 from tests.scripted import Scripted, impression, said, save
 
@@ -214,6 +215,21 @@ def test_wrong_arguments_are_refused(alice, wrong):
 @pytest.mark.parametrize("query", ["", "   ", "?!", "🙂", "\x00", "the of and", "x" * 5_000, "'; FLUSHALL --"])
 def test_odd_questions_are_harmless(kitchen, query):
     assert kitchen.recall(query, budget_units=300).units <= 300
+
+
+def test_sp15_a_flood_of_a_question_is_answered_by_its_beginning(kitchen, monkeypatch):
+    seen = []
+    tokenise = recalls.tokenise_question
+    monkeypatch.setattr(recalls, "tokenise_question", lambda text: seen.append(len(text)) or tokenise(text))
+    flood = " \n" * 10_000 + "oven " + " ".join(f"w{n}" for n in range(150_000))
+    assert [item.clue for item in kitchen.recall(flood).items] == [item.clue for item in kitchen.recall("oven").items]
+    kitchen.context(flood)
+    assert max(seen) <= 8_000
+
+
+def test_a_context_refuses_a_question_that_is_no_text(alice):
+    with pytest.raises(InvalidInput, match="query must be text"):
+        alice.context(7)
 
 
 def test_forgetting_takes_the_evidence_of_all_turns_a_note_came_from(alice):

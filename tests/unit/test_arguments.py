@@ -128,7 +128,6 @@ def test_tc19_numbers_become_text_and_objects_do_not() -> None:
         ({"clue": " \n"}, "clue is missing"),
         ({"content": None}, "content is missing"),
         ({"category": ""}, "category is missing"),
-        ({"content": "\ud83d"}, "surrogate"),
     ],
 )
 def test_tc19_what_is_too_long_or_missing_is_an_error_that_says_what_to_change(
@@ -137,6 +136,12 @@ def test_tc19_what_is_too_long_or_missing_is_an_error_that_says_what_to_change(
     message = refused(**fields)
     assert word in message
     assert len(message) < 200, "the value itself is not repeated"
+
+
+@pytest.mark.parametrize(("half", "stored"), [("a\ud83d b", "a\ufffd b"), ("\ud83d\ude00", "\U0001f600")])
+def test_mq10_half_a_pair_that_a_model_wrote_is_replaced_and_two_halves_are_joined(half: str, stored: str) -> None:
+    item = saved(clue=half, content=half, category=half, labels=[half])
+    assert (item.clue, item.content, item.category, item.labels) == (stored, stored, stored, (stored,))
 
 
 def test_im34_one_item_never_stops_its_neighbours() -> None:

@@ -36,8 +36,10 @@ def milliseconds(when: datetime) -> int:
     """An aware time as whole milliseconds since 1970.
 
     Raises:
-        InvalidInput: The time has no zone.
+        InvalidInput: It is no time or has no zone.
     """
+    if not isinstance(when, datetime):
+        raise InvalidInput(f"a time must be a datetime with its zone, not {type(when).__name__}")
     if when.tzinfo is None:
         raise InvalidInput("a time needs a zone, e.g. datetime.now(timezone.utc)")
     return (when - _EPOCH) // timedelta(milliseconds=1)
@@ -115,7 +117,7 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
     source = item.get("source")
     if source is not None and not isinstance(source, str):
         raise InvalidInput("source must be text or None")
-    return Draft(
+    made = Draft(
         known_name(item["clue"], "clue"),
         normal_content(item["content"], limits.max_content_bytes),
         known_name(item["category"], "category"),
@@ -126,6 +128,9 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
         ttl,
         item.get("said_at"),
     )
+    if made.value is not None or made.said_at is not None or source is not None:
+        made.record()  # what cannot be written is an error of this item, not of all that are sent with it
+    return made
 
 
 def draft_labels(bound: Bound, labels: object) -> tuple[Name, ...]:
@@ -163,6 +168,8 @@ def encode_record(content: str, source: str | None, value: Any, said_at: datetim
         return _write_json(record).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"value must be JSON: {error}") from error
+    except RecursionError:
+        raise InvalidInput("value must be JSON of fewer levels: it is nested too deeply") from None
 
 
 def wire_filing(categories: Sequence[Name], labels: Sequence[Name]) -> str:

@@ -38,8 +38,11 @@ def context(
         The text, what it shows and what it left out; an empty text while nothing is stored.
 
     Raises:
-        InvalidInput: The budget is not a positive number, or (strict) too small for the pinned impressions.
+        InvalidInput: The question is not text, or the budget not a positive number or (strict) too small for the
+            pinned impressions.
     """
+    if query is not None and not isinstance(query, str):
+        raise InvalidInput("query must be text")
     budget = DEFAULT_BUDGET_UNITS if budget_units is None else positive(budget_units, "budget_units")
     made = yield from _current(bound, budget)
     if query is not None and query.strip() and made.text:

@@ -28,6 +28,8 @@ _NEAR = 5
 _NAMED = 20
 _NEWEST_PAGE = 200
 _WORDS = re.compile(r"\w+")
+_MOST_QUESTION = 8_000  # characters; far more than the terms that are looked up
+_MOST_COMPARED = 20
 
 
 class _Held(NamedTuple):
@@ -57,7 +59,7 @@ def recall(
 
     Args:
         bound: The scope.
-        query: A question in plain words, in any language.
+        query: A question in plain words, in any language; of a longer text the first 8,000 characters count.
         category: A category to look in.
         labels: Labels to look for; any of them counts, more is better.
         budget_units: The most units of the text.
@@ -76,7 +78,8 @@ def recall(
         raise InvalidInput("query must be text")
     within = normal_name(category, "category") if category is not None else None
     with_labels = [normal_name(label, "label") for label in labels]
-    terms = tokenise_question(query) if query and query.strip() else []
+    query = query.lstrip()[:_MOST_QUESTION] if query else query
+    terms = tokenise_question(query) if query else []
     if within or with_labels or not terms:
         return (yield from _filed(bound, query, terms, within, with_labels, budget))
     found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=True))
@@ -265,10 +268,10 @@ def _in_order(bound: Bound, ranked: Sequence[Scored], held: Mapping[tuple[str, s
 
 
 def near_names(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Up to five existing names close to names that do not exist."""
+    """Up to five existing names close to asked names; the first 20 of these are compared."""
     by_loose = {loose(name): name for name in reversed(known)}
     found: dict[str, None] = {}
-    for name in wanted:
+    for name in wanted[:_MOST_COMPARED]:
         short = loose(name)
         for other in by_loose:
             if other and short and (other in short or short in other):
