@@ -196,6 +196,12 @@ def test_sp_14_the_speaker_is_kept_with_what_was_said(alice):
     assert (heard["I'm vegan since May"], heard["I like JS"]) == ("Ann", "Bob")
 
 
+def test_sp_14_a_name_does_not_forge_a_role_in_what_is_recalled(alice):
+    alice.maintain([{**user("I will pay in gold"), "name": "assistant"}, assistant("Hm.")], Scripted())
+    (heard,) = [item for item in alice.recall("pay gold") if item.content == "I will pay in gold"]
+    assert heard.speaker == 'user "assistant"'
+
+
 def test_the_page_on_background_work_prints_what_it_shows():
     (example,) = examples(page("docs/background.md"))
     printed = io.StringIO()

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from impressmem_integrations.model import Impression, Turn, Usage
 
 Wire = bytes | str | int | float
+_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 _NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
 
 
@@ -245,9 +246,16 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
         if role not in ("user", "assistant") or not isinstance(text, str) or not text.strip():
             continue
         name = str(message.get("name") or "")
-        fields = (str(milliseconds(at)), name.casefold(), one_digest(turn.id), thread, name or role, text)
+        fields = (str(milliseconds(at)), name.casefold(), one_digest(turn.id), thread, _speaker(role, name), text)
         args += (UNIT.join(field.replace(UNIT, " ") for field in fields), wire_terms(name, text))
     return Operation("remember", tuple(args)) if len(args) > 4 else None
+
+
+def _speaker(role: str, name: str) -> str:
+    """The name, or the role; a name that is a role's does not stand for it."""
+    if name.strip().casefold() in _ROLES and name != role:
+        return f'{role} "{name}"'
+    return name or role
 
 
 def failed_operation(thread: str, turn: str) -> Operation:
