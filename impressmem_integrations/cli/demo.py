@@ -61,7 +61,7 @@ def demo(chosen: argparse.Namespace) -> int:
     if chosen.json:
         print(as_json({"model": name, "reports": reports, "remembered": remembered, "problems": problems}))
     else:
-        _print_summary(reports, problems)
+        _print_summary(reports, problems, name, own)
     return 1 if problems else 0
 
 
@@ -184,9 +184,9 @@ def _second_process(url: str, users: Sequence[str], model: str | None) -> list[s
     return problems
 
 
-def _print_summary(reports: Sequence[Report], problems: Sequence[str]) -> None:
+def _print_summary(reports: Sequence[Report], problems: Sequence[str], model: str, own: bool) -> None:
     counts = {status: sum(report.status == status for report in reports) for status in {r.status for r in reports}}
-    print("\n--- Report")
+    print(f"\n--- Report\nModel: {model}")
     print(
         f"{len(reports)} turns: " + ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(counts.items()))
     )
@@ -195,5 +195,10 @@ def _print_summary(reports: Sequence[Report], problems: Sequence[str]) -> None:
     print(f"{calls} model calls, {tokens} tokens, {sum(report.seconds for report in reports):.2f} s in all")
     for problem in problems:
         print(f"FAILED: {problem}")
-    if not problems:
+    if problems:
+        return
+    if model == RULES or own:
         print("Checked from a second process: all is as it should be.")
+    else:
+        print("Checked from a second process: no secret was kept, and neither user holds what belongs to the other.")
+        print("What the model chose to keep and how it worded that is not checked.")
