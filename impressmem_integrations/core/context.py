@@ -163,6 +163,8 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         if kept == core.fixed or count(text) <= budget_units:
             break
         kept -= 1
+    if count(text) > budget_units and not any(core.clues[:kept]) and not tail:
+        return Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
     clues = core.clues[:kept]
     included = tuple(dict.fromkeys(clue for clue in (*clues, *delta.clues) if clue and clue not in set(delta.gone)))
     return Context(

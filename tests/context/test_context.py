@@ -259,3 +259,10 @@ def test_a_note_pinned_after_the_core_was_made_is_never_cut_and_an_unpinned_one_
         assert made.pins_complete
     alice.unpin(last)
     assert "Pinned:" not in alice.context(budget_units=4_000).text
+
+
+def test_a_budget_too_small_for_the_frame_gives_no_frame(alice):
+    fill(alice, 3)
+    made = alice.context(budget_units=3)
+    assert (made.text, made.units) == ("", 0)
+    assert made.omitted[0].count == 3

@@ -191,3 +191,18 @@ def test_im_62_of_a_turn_over_the_budget_the_users_words_are_the_last_to_go(alic
         "1 tool exchange left out: too long",
         "1 assistant message left out: too long",
     )
+
+
+def test_im_59_what_holds_no_user_is_not_asked_about(alice):
+    model = Scripted()
+    report = alice.maintain([{"role": "assistant", "content": "Good morning!"}], model)
+    assert (report.status, model.requests) == ("skipped", [])
+
+
+def test_im_60_the_turn_is_text_with_names_and_its_time_and_no_tool_choice_is_forced(alice):
+    model = Scripted()
+    at = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
+    alice.maintain([{"role": "user", "name": "Ann", "content": "I sing in a choir"}], model, at=at)
+    assert 'user "Ann":\n| I sing in a choir' in model.asked
+    assert "2025-03-01 (Saturday), 09:30 UTC" in model.asked
+    assert {tool["function"]["name"] for tool in model.tools[0]} == {"save_impressions", "organize_impressions"}

@@ -6,7 +6,7 @@ import contextlib
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from impressmem_integrations.errors import InvalidToolCall
@@ -258,6 +258,7 @@ fields = st.sampled_from([*DIET, *MERGE, "query", "impressions", "user_id"])
 calls = st.dictionaries(fields, values | st.dictionaries(fields, values, max_size=5), max_size=6)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # machines are noisy
 @given(calls)
 def test_checking_never_fails_in_any_other_way(arguments: dict[str, Any]) -> None:
     found = read_save(arguments)

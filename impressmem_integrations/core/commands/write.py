@@ -347,6 +347,6 @@ def account(
     return Command("account", (keys.meta_key(bound.scope),), args, lambda reply: bool(int(reply[0])))
 
 
-def register(scope: Scope, action: str) -> Command[bool]:
-    """Put a scope into the registry (`add`) or take it out (`remove`)."""
-    return Command("register", (keys.registry_key(keys.registry_shard(scope)),), (action, scope.tag), bool)
+def register(scope: Scope, action: str) -> Command[str]:
+    """Put a scope into the registry (`add`) or take it out (`remove`); tells the eviction policy, "" if unknown."""
+    return Command("register", (keys.registry_key(keys.registry_shard(scope)),), (action, scope.tag), as_text)

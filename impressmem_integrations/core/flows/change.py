@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -13,6 +14,8 @@ from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.text import Name, normal_content, normal_name
 from impressmem_integrations.errors import CapacityError, InvalidInput
 from impressmem_integrations.model import ForgetCertificate, MergeResult, PinResult, SaveResult
+
+_log = logging.getLogger(__name__)
 
 MOST_PER_SCRIPT = 1_000
 """Records one script touches at the most; larger operations go in chunks under one transaction."""
@@ -151,7 +154,9 @@ def save_results(done: write.Transaction) -> list[SaveResult]:
 def commit(bound: Bound, operations: Sequence[write.Operation], **options: Any) -> Flow[write.Transaction]:
     """Run one transaction, and see to it that the registry knows the scope."""
     if bound.scope not in bound.registered:
-        yield from ask(write.register(bound.scope, "add"))
+        policy = yield from ask(write.register(bound.scope, "add"))
+        if not bound.registered and policy.startswith("allkeys-"):  # the others only evict keys that expire
+            _log.warning("the server may evict memories: its maxmemory-policy is %s; set it to noeviction", policy)
         bound.registered[bound.scope] = -1
     done = yield from ask(write.transact(bound, operations, **options))
     if bound.registered.get(bound.scope, -1) not in (-1, done.generation):
