@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import logging
+import subprocess
+import sys
 import uuid
 from datetime import UTC, timedelta, timezone
 
@@ -211,10 +212,17 @@ def test_sp09_no_password_in_repr():
 
 
 def test_nb04_no_handler_of_ours():
-    ImpressMemManager(ImpressMemConfig())
-    ours = [logging.getLogger(name) for name in logging.Logger.manager.loggerDict if name.startswith("impressmem")]
-    assert all(isinstance(h, logging.NullHandler) for logger in ours for h in logger.handlers)
-    assert all(logger.level == logging.NOTSET for logger in ours)
+    """In a process of its own: other tests set levels to look at what is logged."""
+    code = """
+import logging
+from impressmem_integrations import ImpressMemConfig, ImpressMemManager
+ImpressMemManager(ImpressMemConfig())
+ours = [logging.getLogger(name) for name in logging.Logger.manager.loggerDict if name.startswith("impressmem")]
+assert ours
+assert all(isinstance(h, logging.NullHandler) for logger in ours for h in logger.handlers)
+assert all(logger.level == logging.NOTSET for logger in ours)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_zone_is_utc_unless_set():
