@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from typing import Any
 
@@ -12,6 +13,7 @@ from impressmem_integrations import ImpressionStore
 from impressmem_integrations.core.effects import AskModel, Command, drive
 from impressmem_integrations.maintenance.flow import maintain
 from impressmem_integrations.tools.calls import read_answer
+from tests.dumps import read
 from tests.scripted import Scripted, calls, impression, merge, said, save
 
 TALK = [*said("I moved to Oslo"), *said("My cat is called Tom"), *said("I quit my job at Acme")]
@@ -126,13 +128,24 @@ def run_killed(store: ImpressionStore, history: list[Any], answer: Any, at: int,
     return count
 
 
+_TIME = re.compile(r"1[5-9]\d{11}(?:\.\d+)?")
+
+
 def state(store: ImpressionStore) -> Any:
-    """Everything that a scope holds, without times."""
-    items = [
-        (item.clue, item.content, item.category, item.labels, item.pin, item.revision, item.source)
-        for item in store.impressions()
-    ]
-    return sorted(items), [entry.operation for entry in store.journal()]
+    """Every key that a scope holds with all that is in it, but times, the salt, and the account of model calls."""
+    client = store._connection.client()
+    prefix = f"impressmem:1:{{{store.scope.tag}}}:".encode()
+    found = {}
+    for key in client.scan_iter(prefix + b"*"):
+        name = key.removeprefix(prefix).decode()
+        held = read(client, key, client.type(key))
+        if name == "meta":
+            held = {field: value for field, value in held.items() if field != b"salt"}
+        if name.endswith(":strength"):
+            held = sorted(member for member, _ in held)
+        if name != "usage":
+            found[name] = _TIME.sub("T", repr(sorted(held.items()) if isinstance(held, dict) else held))
+    return found
 
 
 ANSWER = calls(
@@ -141,19 +154,20 @@ ANSWER = calls(
 )
 
 
+@pytest.mark.parametrize("messages", [2, 6], ids=["one turn", "three turns"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_killed_at_every_counted_point_and_run_again(client, after):
+def test_killed_at_every_counted_point_and_run_again(client, after, messages):
     def fresh(name: str) -> ImpressionStore:
         store = ImpressionStore(client=client, user=name)
         store.save("CAT-OLD", "cat: Tom", category="Pets", labels=["Cat"])
         return store
 
     whole = fresh("uninterrupted")
-    points = run_killed(whole, TALK[:2], ANSWER, 0, after=False)
+    points = run_killed(whole, TALK[:messages], ANSWER, 0, after=False)
     assert points >= 4
     for at in range(1, points + 1):
         store = fresh(f"killed-{at}")
-        run_killed(store, TALK[:2], ANSWER, at, after=after)
-        run_killed(store, TALK[:2], ANSWER, 0, after=False)
+        run_killed(store, TALK[:messages], ANSWER, at, after=after)
+        run_killed(store, TALK[:messages], ANSWER, 0, after=False)
         assert state(store) == state(whole), f"killed at effect {at}"
-        assert store.maintain(TALK[:2], Scripted()).status == "already_done"
+        assert store.maintain(TALK[:messages], Scripted()).status == "already_done"

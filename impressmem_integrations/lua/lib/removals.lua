@@ -41,6 +41,7 @@ local function removals()
       entries[#entries + 1], entries[#entries + 2] = now, redis.sha1hex(work.salt .. 'source' .. origin)
     end
     call('ZADD', tag_prefix .. 'forgotten', unpack(entries))
+    call('ZREMRANGEBYRANK', tag_prefix .. 'forgotten', 0, -20001)   -- the newest 20,000 are remembered
   end
 
   -- No rendered text may outlive what it shows; nobody may keep one that was read before.
