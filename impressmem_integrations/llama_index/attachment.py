@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from impressmem_integrations.errors import ConfigurationError, ModelError
+from impressmem_integrations.maintenance.models import answering
 from impressmem_integrations.settings import identity
 from impressmem_integrations.store import ImpressionStore
 
@@ -58,7 +59,7 @@ class Attachment:
         sessions: Whether a user may be given by session.
 
     Raises:
-        ConfigurationError: The store is none, or it is not said whose memory it is.
+        ConfigurationError: The store is none, the model is none, or it is not said whose memory it is.
     """
 
     def __init__(self, store: ImpressionStore | str, user: User, model: Any = None, *, sessions: bool = False) -> None:
@@ -71,6 +72,8 @@ class Attachment:
             raise ConfigurationError(f"store must be an ImpressionStore or a URL, not {type(store).__name__}")
         self.bot = self._store.scope.bot
         self.user = self._checked(user, self._store.scope.user, sessions)
+        if model is not None:
+            answering(model)  # raises now for what would only fail in the background
         self._model = model
         self._begin(uuid.uuid4().hex)
         self._plain = None if self._url is None else without_password(self._url)[0]

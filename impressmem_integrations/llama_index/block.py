@@ -51,7 +51,7 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
     description: str | None = "What is remembered from earlier conversations."
     priority: int = 1
     switch: Switch = "on"
-    budget_units: int | None = None
+    budget_units: int | None = Field(default=None, ge=1)
     limit_seconds: float = Field(default=DEFAULT_LIMIT_SECONDS, gt=0)
 
     _attachment: Attachment = PrivateAttr()

@@ -43,7 +43,7 @@ class ImpressionMemory(BaseMemory):
     thread_id: str
     insert: Insert = "user"
     switch: Switch = "on"
-    budget_units: int | None = None
+    budget_units: int | None = Field(default=None, ge=1)
     limit_seconds: float = Field(default=DEFAULT_LIMIT_SECONDS, gt=0)
 
     _attachment: Attachment = PrivateAttr()

@@ -17,11 +17,12 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole, TextBlock
 from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
 from llama_index.core.workflow import Context, JsonPickleSerializer, JsonSerializer
+from pydantic import ValidationError
 
 from impressmem_integrations import ImpressionStore
 from impressmem_integrations.core.render import FENCE
 from impressmem_integrations.errors import ConfigurationError, JobError
-from impressmem_integrations.llama_index import ImpressionMemory
+from impressmem_integrations.llama_index import ImpressionMemory, ImpressionMemoryBlock
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
 from tests.llama_index.chat import Chat, Documents, calling
@@ -381,6 +382,19 @@ def test_it_must_be_said_whose_memory_it_is(store: ImpressionStore, alice: Impre
         ImpressionMemory(7)  # type: ignore[arg-type]
     ImpressionMemory(store, user=None)
     assert ImpressionMemory(store, user=1)._attachment.user == "1"
+
+
+def test_wrong_options_are_refused_at_once_and_not_in_the_background(alice: ImpressionStore) -> None:
+    async def keep(messages: Any, tools: Any) -> str:
+        return "IGNORE"
+
+    for made in (ImpressionMemory, ImpressionMemoryBlock):
+        with pytest.raises(ConfigurationError, match="str is no chat model"):
+            made(alice, model="openai:gpt-4.1-mini")
+        with pytest.raises(ConfigurationError, match="async"):
+            made(alice, model=keep)
+        with pytest.raises(ValidationError, match="budget_units"):
+            made(alice, budget_units=0)
 
 
 def test_users_at_once_never_mix(store: ImpressionStore, keeper: Scripted, memory_of: Make) -> None:
