@@ -109,8 +109,13 @@ def listed(
     return made
 
 
+def as_it_is(method: T) -> T:
+    """For `Later`: what is loaded is the method itself."""
+    return method
+
+
 class Later:
-    """An operation whose flow is loaded when it is first asked for: most programs never maintain at start-up."""
+    """An operation that is loaded when it is first asked for: few programs maintain, check or export at start-up."""
 
     def __init__(self, kind: Callable[..., Any], module: str, flow: str) -> None:
         self._kind, self._module, self._flow = kind, module, flow
@@ -119,7 +124,7 @@ class Later:
         self._owner, self._name = owner, name
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        module = import_module(f"impressmem_integrations.maintenance.{self._module}")
+        module = import_module(f"impressmem_integrations.{self._module}")
         method = self._kind(getattr(module, self._flow))
         setattr(self._owner, self._name, method)
         return getattr(owner if instance is None else instance, self._name)

@@ -12,18 +12,19 @@ from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from impressmem_integrations import transfer
 from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
-from impressmem_integrations.core.flows import change, contexts, keep, recollect
+from impressmem_integrations.core.flows import change, contexts, recollect
 from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.facade import Later, awaited, blocking, listed
+from impressmem_integrations.facade import Later, as_it_is, awaited, blocking, listed
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
 
 if TYPE_CHECKING:
+    from impressmem_integrations import transfer
+    from impressmem_integrations.core.flows import keep
     from impressmem_integrations.maintenance import decide, evidence
     from impressmem_integrations.maintenance.asking import Mode
     from impressmem_integrations.maintenance.settings import Settings
@@ -193,14 +194,6 @@ class ImpressionStore:
     ajournal = awaited(recollect.journal)
     stats = blocking(recollect.stats)
     astats = awaited(recollect.stats)
-    check = blocking(keep.check)
-    acheck = awaited(keep.check)
-    repair = blocking(keep.repair)
-    arepair = awaited(keep.repair)
-    export_jsonl = transfer.export_jsonl
-    aexport_jsonl = transfer.aexport_jsonl
-    import_jsonl = transfer.import_jsonl
-    aimport_jsonl = transfer.aimport_jsonl
     impressions = listed(recollect.impressions)
     aimpressions = listed(recollect.impressions, "a")
     categories = listed(recollect.categories)
@@ -291,6 +284,14 @@ class ImpressionStore:
         return replace(await adrive(flow, answer), seconds=perf_counter() - started)
 
     if TYPE_CHECKING:
+        check = blocking(keep.check)
+        acheck = awaited(keep.check)
+        repair = blocking(keep.repair)
+        arepair = awaited(keep.repair)
+        export_jsonl = transfer.export_jsonl
+        aexport_jsonl = transfer.aexport_jsonl
+        import_jsonl = transfer.import_jsonl
+        aimport_jsonl = transfer.aimport_jsonl
         plans = blocking(decide.plans)
         aplans = awaited(decide.plans)
         apply = blocking(decide.apply)
@@ -300,14 +301,22 @@ class ImpressionStore:
         remember_turns = blocking(evidence.remember_turns)
         aremember_turns = awaited(evidence.remember_turns)
     else:
-        plans = Later(blocking, "decide", "plans")
-        aplans = Later(awaited, "decide", "plans")
-        apply = Later(blocking, "decide", "apply")
-        aapply = Later(awaited, "decide", "apply")
-        reject = Later(blocking, "decide", "reject")
-        areject = Later(awaited, "decide", "reject")
-        remember_turns = Later(blocking, "evidence", "remember_turns")
-        aremember_turns = Later(awaited, "evidence", "remember_turns")
+        check = Later(blocking, "core.flows.keep", "check")
+        acheck = Later(awaited, "core.flows.keep", "check")
+        repair = Later(blocking, "core.flows.keep", "repair")
+        arepair = Later(awaited, "core.flows.keep", "repair")
+        export_jsonl = Later(as_it_is, "transfer", "export_jsonl")
+        aexport_jsonl = Later(as_it_is, "transfer", "aexport_jsonl")
+        import_jsonl = Later(as_it_is, "transfer", "import_jsonl")
+        aimport_jsonl = Later(as_it_is, "transfer", "aimport_jsonl")
+        plans = Later(blocking, "maintenance.decide", "plans")
+        aplans = Later(awaited, "maintenance.decide", "plans")
+        apply = Later(blocking, "maintenance.decide", "apply")
+        aapply = Later(awaited, "maintenance.decide", "apply")
+        reject = Later(blocking, "maintenance.decide", "reject")
+        areject = Later(awaited, "maintenance.decide", "reject")
+        remember_turns = Later(blocking, "maintenance.evidence", "remember_turns")
+        aremember_turns = Later(awaited, "maintenance.evidence", "remember_turns")
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -30,5 +30,5 @@ class Bound:
     limits: Limits = field(default_factory=Limits)
     count_units: Callable[[str], int] = units
     unit_name: str = "utf8/3"
-    salt: str = field(default_factory=lambda: secrets.token_hex(16))
+    salt: str = field(default_factory=lambda: os.urandom(16).hex())
     registered: dict[Scope, int] = field(default_factory=dict)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -269,6 +268,8 @@ def _in_order(bound: Bound, ranked: Sequence[Scored], held: Mapping[tuple[str, s
 
 def near_names(wanted: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """Up to five existing names close to asked names; the first 20 of these are compared."""
+    from difflib import get_close_matches  # only a near miss needs it
+
     by_loose = {loose(name): name for name in reversed(known)}
     found: dict[str, None] = {}
     for name in wanted[:_MOST_COMPARED]:
