@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 from impressmem_integrations.core.audit_turns import check_snapshots, check_turns
 from impressmem_integrations.core.commands.keep import Write
-from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, source_digest
+from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, half_life_ms, source_digest
 from impressmem_integrations.core.text import loose
 from impressmem_integrations.core.truth import (
     Record,
     folded,
-    half_life_ms,
     read_content,
     read_facts,
     read_filing,

@@ -11,6 +11,18 @@ from impressmem_integrations.settings import Limits, Scope
 
 DEFAULT_BUDGET_UNITS = 10_000
 DEFAULT_RECALL_UNITS = 1_000
+_BYTES_PER_UNIT = 3
+_MARGIN_BYTES = 4_096
+
+
+def bytes_of(units: float) -> int:
+    """Bytes that so many units take in the default measure."""
+    return int(units * _BYTES_PER_UNIT)
+
+
+def bytes_to_read(budget_units: int, times: int = 2) -> int:
+    """Bytes of records to read for a budget: some more than it holds, since some may be passed over."""
+    return times * bytes_of(budget_units) + _MARGIN_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Effects, flows and their two drivers: the only loops that differ between blocking and asyncio code.
 
-A flow is a generator that yields effects (a `Command` for the server, an `AskModel` for the maintenance model, a
-`Ask`able of any kind) and returns a result. `drive` and `adrive` answer the effects. An error that an effect raises
+A flow is a generator that yields effects (a `Command` for the server, an `AskModel` for the maintenance
+model) and returns a result. `drive` and `adrive` answer the effects. An error that an effect raises
 is thrown into the flow, so the flow may translate it; the flow is closed at the end, so cancelling cleans up.
 """
 

@@ -5,8 +5,7 @@ Cluster slot. `meta` and what outlives an erasure stand right after the tag; eve
 generation, so that erasing a scope is one increment. Scripts get only the meta key and derive the rest the same way
 (`lua/lib/scope.lua`).
 
-Reserved for later use without a change of layout: `turns`, `turn-term:<t>`, `name-term:<t>`, `snapshot:<profile>`,
-`vectors`.
+Reserved for later use without a change of layout: `vectors`.
 """
 
 from __future__ import annotations
@@ -27,11 +26,6 @@ def scope_prefix(scope: Scope) -> str:
 def meta_key(scope: Scope) -> str:
     """The scope's meta hash: KEYS[1] of every script but the registry's."""
     return scope_prefix(scope) + "meta"
-
-
-def generation_prefix(scope: Scope, generation: int) -> str:
-    """The common beginning of all keys that an erasure of the scope removes."""
-    return f"{scope_prefix(scope)}{generation}:"
 
 
 def registry_key(shard: int) -> str:

@@ -249,7 +249,9 @@ def fill(
         return Filling((), (), 0)
     least = floor * ranked[0].score
     terms: dict[int, frozenset[str]] = {}
-    shown: Counter[str] = Counter()
+    prices: dict[int, int] = {}
+    often = constants.shown_often
+    shown: dict[str, int] = {}  # how often each term was shown, up to `often`
     chosen: list[int] = []
     spent = 0
 
@@ -257,8 +259,7 @@ def fill(
         if index not in terms:
             terms[index] = frozenset(terms_of(ranked[index].row))
         own = terms[index]
-        often = constants.shown_often
-        old = sum(min(shown[term], often) for term in own) / (often * len(own)) if own and shown else 0.0
+        old = sum([shown.get(term, 0) for term in own]) / (often * len(own)) if own else 0.0
         return ranked[index].score * (1 - constants.novelty * old)
 
     # Worth only falls while rows are chosen, so a stale entry of the heap is an upper bound: work out the first one
@@ -267,16 +268,18 @@ def fill(
     heapq.heapify(heap)
     while heap:
         _, index, known = heap[0]
-        price = cost(ranked[index])
-        if spent + price > budget:  # and never will it fit again
+        if index not in prices:
+            prices[index] = cost(ranked[index])
+        if spent + prices[index] > budget:  # and never will it fit again
             heapq.heappop(heap)
         elif known != len(chosen):
             heapq.heapreplace(heap, (-worth(index), index, len(chosen)))
         else:
             heapq.heappop(heap)
-            spent += price
+            spent += prices[index]
             chosen.append(index)
-            shown.update(terms[index])
+            for term in terms[index]:
+                shown[term] = min(often, shown.get(term, 0) + 1)
     taken = set(chosen)
     return Filling(
         tuple(ranked[index] for index in chosen),

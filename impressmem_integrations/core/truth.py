@@ -10,8 +10,6 @@ from impressmem_integrations.core.commands.records import GROUP, UNIT, Facts
 from impressmem_integrations.core.text import content_digest, normal_name
 from impressmem_integrations.errors import InvalidInput
 
-_NO_DECAY_MS = 10**16
-
 
 @dataclass(slots=True)
 class Record:
@@ -56,10 +54,5 @@ def folded(name: str) -> str | None:
 
 
 def strength(facts: Facts, half_life: float) -> float:
-    """The score of an unpinned clue for a half-life in ms; the same formula as in `lua/lib/unit.lua`."""
+    """The score of an unpinned clue for a half-life in ms; the same formula as in `lua/lib/commit.lua`."""
     return math.log(1 + math.log(1 + facts.uses)) / math.log(2) + max(facts.touched, facts.used) / half_life
-
-
-def half_life_ms(days: float | None) -> int:
-    """A half-life as scripts take it; None (no decay) leaves only the order of touches."""
-    return _NO_DECAY_MS if days is None else round(days * 86_400_000)

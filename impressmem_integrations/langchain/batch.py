@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -13,10 +13,11 @@ from langgraph.store.base import GetOp, Item, ListNamespacesOp, Op, PutOp, Resul
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.chunks import MOST_PER_SCRIPT, chunks
 from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.commands.records import Facts, moment, rows_with_facts
 from impressmem_integrations.core.effects import Command, Flow, ask
-from impressmem_integrations.core.flows.change import MOST_PER_SCRIPT, commit
+from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.recall import recall
 from impressmem_integrations.core.text import normal_name, tokenise, tokenise_question
 from impressmem_integrations.errors import InvalidInput, StalePlan
@@ -25,7 +26,6 @@ from impressmem_integrations.langchain.namespaces import Layout, Namespace, Plac
 from impressmem_integrations.model import Impression
 from impressmem_integrations.settings import Scope
 
-_SCRIPT_BYTES: Final = 8_000_000
 _RECALL_UNITS: Final = 100_000
 _PAGE: Final = 200
 _PAGE_BYTES: Final = 1_000_000
@@ -92,7 +92,7 @@ class Batch:
                 results[at] = yield from self._list(op)
         yield from self._refreshed()
         for user, operations in changes.items():
-            for chunk in _chunks(operations):
+            for chunk in chunks(operations, _size):
                 yield from commit(self._of(user), chunk)
         return results
 
@@ -310,15 +310,5 @@ def _with_facts(reply: Sequence[Any]) -> list[tuple[Impression, Facts]]:
     return list(rows_with_facts(reply))
 
 
-def _chunks(operations: Sequence[write.Operation]) -> Iterator[list[write.Operation]]:
-    chunk: list[write.Operation] = []
-    size = 0
-    for operation in operations:
-        weight = sum(len(argument) for argument in operation.args if isinstance(argument, str | bytes))
-        if chunk and (len(chunk) == MOST_PER_SCRIPT or size + weight > _SCRIPT_BYTES):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(operation)
-        size += weight
-    if chunk:
-        yield chunk
+def _size(operation: write.Operation) -> int:
+    return sum(len(argument) for argument in operation.args if isinstance(argument, str | bytes))

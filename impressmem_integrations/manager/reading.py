@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.bound import Bound, bytes_of, bytes_to_read
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.mixed import mixture
 from impressmem_integrations.core.commands.records import milliseconds
@@ -22,8 +22,6 @@ Scored = list[tuple[str, float]]
 """Names with the time of their last touch, in milliseconds since 1970."""
 
 _MILLISECONDS_FROM = 1e11  # as seconds that is the year 5138, as milliseconds 1973
-_BYTES_PER_UNIT = 3
-_READ_AHEAD = 2
 _MOST_PER_READ = 1_000
 
 
@@ -130,8 +128,7 @@ def mixed(bound: Bound, budget_units: int, most: int, most_categories: int, line
         InvalidInput: The budget is no whole number.
     """
     budget = whole(budget_units, "max_text_units")
-    most_bytes = _READ_AHEAD * budget * _BYTES_PER_UNIT + 4096
-    found = yield from ask(mixture(bound, most, most, most_categories, most_bytes, budget * _BYTES_PER_UNIT))
+    found = yield from ask(mixture(bound, most, most, most_categories, bytes_to_read(budget), bytes_of(budget)))
     pinned = [Note(item, float(facts.touched)) for item, facts in found.pinned]
     others = [Note(item, float(facts.touched)) for item, facts in found.others]
     notes = mix(pinned, others, budget, most, lambda note: bound.count_units(line(note) + "\n"))

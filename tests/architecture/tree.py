@@ -11,19 +11,24 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "impressmem_integrations"
 LUA = PACKAGE / "lua"
 
-_GENERATED = {".git", ".venv", ".bench-venv", "__pycache__", "build", "dist", ".ipynb_checkpoints", ".hypothesis"}
+_GENERATED = {".git", "__pycache__", "build", "dist", ".ipynb_checkpoints", ".hypothesis"}
 
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every text file of the repository, relative path and content; generated folders are left out."""
     for folder, folders, files in os.walk(ROOT):
-        folders[:] = [name for name in folders if name not in _GENERATED and not name.endswith("_cache")]
+        folders[:] = [name for name in folders if not _is_generated(Path(folder, name))]
         for name in files:
             path = Path(folder, name)
             try:
                 yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
                 continue  # a picture or another binary
+
+
+def _is_generated(folder: Path) -> bool:
+    """Whether a folder holds results: of a build, a cache, or an environment under any name."""
+    return folder.name in _GENERATED or folder.name.endswith("_cache") or (folder / "pyvenv.cfg").exists()
 
 
 def modules() -> Iterator[Path]:

@@ -24,7 +24,6 @@ from impressmem_integrations.model import Context, Impression, Stats
 from impressmem_integrations.settings import Scope
 
 MOST_PROFILES = 8
-IMAGE = 6  # parts of one before-image: clue, record, filing, facts, pinned at, expires at
 
 
 def _read(bound: Bound, script: str, args: Sequence[Wire], parse: Callable[[Any], R]) -> Command[R]:

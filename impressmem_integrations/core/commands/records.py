@@ -48,6 +48,19 @@ def milliseconds(when: datetime) -> int:
 _remembered_name = lru_cache(maxsize=4_096)(normal_name)
 
 
+_NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
+
+
+def half_life_ms(days: float | None) -> int:
+    """A half-life as scripts take it; None is no decay."""
+    return _NO_DECAY_MS if days is None else days_ms(days)
+
+
+def days_ms(days: float) -> int:
+    """Days as whole milliseconds."""
+    return round(days * 86_400_000)
+
+
 def known_name(raw: object, what: str) -> Name:
     """`normal_name`, but quick for a text that was seen lately: categories and labels come again and again."""
     return _remembered_name(raw, what) if type(raw) is str else normal_name(raw, what)
@@ -246,14 +259,17 @@ def rows(reply: Sequence[Raw]) -> list[Impression]:
 def rows_with_facts(reply: Sequence[Raw]) -> Iterator[tuple[Impression, Facts]]:
     """The rows of a reply with what the server counts for each."""
     for at in range(0, len(reply), ROW):
-        clue, record, filing, counted, pinned, expires, changed = reply[at : at + ROW]
-        facts = Facts.parse(as_text(counted))
-        yield (
-            impression(
-                as_text(clue), record, as_text(filing), facts, as_text(pinned), as_text(expires), as_text(changed)
-            ),
-            facts,
-        )
+        yield row(reply[at : at + ROW])
+
+
+def row(parts: Sequence[Raw]) -> tuple[Impression, Facts]:
+    """One row of a reply: the record, and what the server counts for it."""
+    clue, record, filing, counted, pinned, expires, changed = parts
+    facts = Facts.parse(as_text(counted))
+    item = impression(
+        as_text(clue), record, as_text(filing), facts, as_text(pinned), as_text(expires), as_text(changed)
+    )
+    return item, facts
 
 
 def read_netstrings(data: bytes) -> list[bytes]:

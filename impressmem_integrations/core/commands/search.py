@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.commands.records import UNIT, Facts, as_text, impression, moment
+from impressmem_integrations.core.commands.records import ROW, UNIT, Facts, as_text, moment, row
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.core.ranking import CONSTANTS
@@ -57,7 +57,7 @@ class Found(NamedTuple):
     turns: tuple[tuple[float, Heard], ...]
 
 
-_IMPRESSION_ROW = 9
+_IMPRESSION_ROW = 2 + ROW
 _TURN_ROW = 3
 
 
@@ -101,12 +101,8 @@ def search(
 
 
 def _impression_row(reply: Sequence[Raw], at: int) -> tuple[float, int, Impression, Facts]:
-    score, position, clue, record, filing, counted, pinned, expires, changed = reply[at : at + _IMPRESSION_ROW]
-    facts = Facts.parse(as_text(counted))
-    item = impression(
-        as_text(clue), record, as_text(filing), facts, as_text(pinned), as_text(expires), as_text(changed)
-    )
-    return float(score), int(position), item, facts
+    score, position, *parts = reply[at : at + _IMPRESSION_ROW]
+    return float(score), int(position), *row(parts)
 
 
 def _turn_row(reply: Sequence[Raw], at: int) -> tuple[float, Heard]:

@@ -14,7 +14,9 @@ from impressmem_integrations.core.commands.records import (
     Draft,
     Facts,
     as_text,
+    days_ms,
     encode_record,
+    half_life_ms,
     milliseconds,
     moment,
     one_digest,
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 
 Wire = bytes | str | int | float
 _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
-_NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
 
 
 class Operation(NamedTuple):
@@ -99,15 +100,14 @@ def transact(
 
 @lru_cache(maxsize=64)
 def _settings(limits: Limits) -> tuple[Wire, ...]:
-    half_life = _NO_DECAY_MS if limits.half_life_days is None else round(limits.half_life_days * 86_400_000)
     return (
         LAYOUT_VERSION,
         limits.max_impressions,
-        half_life,
+        half_life_ms(limits.half_life_days),
         "" if limits.ttl_seconds is None else round(limits.ttl_seconds * 1000),
         limits.max_journal_bytes,
         limits.max_journal_entries,
-        round(limits.max_journal_days * 86_400_000),
+        days_ms(limits.max_journal_days),
     )
 
 
@@ -168,29 +168,25 @@ def save_operation(item: Draft) -> Operation:
 
 def put_operation(item: Impression, facts: Facts) -> Operation:
     """Store a record as it was elsewhere, times and counters included."""
-
-    def name(text: str, what: str) -> Name:
-        return normal_name(text, what)
-
     return Operation(
         "put",
         (
-            wire_name(name(item.clue, "clue")),
+            wire_name(normal_name(item.clue, "clue")),
             wire_filing(
-                [name(item.category, "category"), *(name(other, "category") for other in item.also)],
-                [name(label, "label") for label in item.labels],
+                [normal_name(name, "category") for name in (item.category, *item.also)],
+                [normal_name(label, "label") for label in item.labels],
             ),
             encode_record(item.content, item.source, item.value, item.said_at),
             facts.wire(),
-            _ms(item.pinned_at),
-            _ms(item.expires_at),
+            _optional_ms(item.pinned_at),
+            _optional_ms(item.expires_at),
             wire_terms(item.clue, item.content),
         ),
     )
 
 
-def _ms(when: datetime | None) -> str:
-    return "" if when is None else str(round(when.timestamp() * 1000))
+def _optional_ms(when: datetime | None) -> str:
+    return "" if when is None else str(milliseconds(when))
 
 
 def merge_names_operation(kind: str, target: Name, sources: Sequence[Name], most: int) -> Operation:
@@ -239,7 +235,7 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
         one_digest(turn.id),
         limits.max_turns,
         limits.max_turn_bytes,
-        milliseconds(now) - round(limits.max_turn_days * 86_400_000),
+        milliseconds(now) - days_ms(limits.max_turn_days),
     ]
     for message in turn.messages:
         text, role = message.get("content"), message["role"]

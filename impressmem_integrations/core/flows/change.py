@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.chunks import MOST_PER_SCRIPT, chunks
 from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.commands.records import Draft, as_text, draft
 from impressmem_integrations.core.effects import Flow, ask
@@ -17,10 +18,7 @@ from impressmem_integrations.model import ForgetCertificate, MergeResult, PinRes
 
 _log = logging.getLogger(__name__)
 
-MOST_PER_SCRIPT = 1_000
-"""Records one script touches at the most; larger operations go in chunks under one transaction."""
-_PER_SCRIPT_OF_MANY = 200
-_MOST_BYTES_PER_SCRIPT = 8_000_000
+_PER_SCRIPT_OF_MANY = 200  # where there are more than one script carries, so that no other client waits long
 
 
 def save(
@@ -98,7 +96,8 @@ def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[Sav
         except InvalidInput as error:
             clue = str(item.get("clue", "")) if isinstance(item, Mapping) else ""
             results[at] = SaveResult(clue[:100], "refused", error=str(error))
-    for chunk in _chunks(good):
+    most = MOST_PER_SCRIPT if len(good) <= MOST_PER_SCRIPT else _PER_SCRIPT_OF_MANY
+    for chunk in chunks(good, lambda entry: len(entry[1].content), most=most):
         try:
             saved = yield from _save_all(bound, [item for _, item in chunk])
         except CapacityError as error:
@@ -106,22 +105,6 @@ def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[Sav
         for (at, _), result in zip(chunk, saved, strict=True):
             results[at] = result
     return [result for result in results if result is not None]
-
-
-def _chunks(items: Sequence[tuple[int, Draft]]) -> Iterable[list[tuple[int, Draft]]]:
-    """Up to 1,000 items are one script; more go in smaller ones, so that no other client waits long for its turn."""
-    most = MOST_PER_SCRIPT if len(items) <= MOST_PER_SCRIPT else _PER_SCRIPT_OF_MANY
-    chunk: list[tuple[int, Draft]] = []
-    size = 0
-    for entry in items:
-        weight = len(entry[1].content)
-        if chunk and (len(chunk) == most or size + weight > _MOST_BYTES_PER_SCRIPT):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(entry)
-        size += weight
-    if chunk:
-        yield chunk
 
 
 def _save_all(bound: Bound, items: Sequence[Draft]) -> Flow[list[SaveResult]]:

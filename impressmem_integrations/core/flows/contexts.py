@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from impressmem_integrations.core import context as contexts
-from impressmem_integrations.core.bound import DEFAULT_BUDGET_UNITS, DEFAULT_RECALL_UNITS, Bound
+from impressmem_integrations.core.bound import (
+    DEFAULT_BUDGET_UNITS,
+    DEFAULT_RECALL_UNITS,
+    Bound,
+    bytes_of,
+    bytes_to_read,
+)
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Behind, Material, Same
 from impressmem_integrations.core.context import Core, Delta
@@ -15,9 +21,7 @@ from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
 from impressmem_integrations.model import Context, Impression, common_prefix
 
-_BYTES_PER_UNIT = 3
 _MOST_NAMES = 1_000
-_MARGIN_BYTES = 4_096
 
 
 def context(
@@ -55,9 +59,7 @@ def context(
 def _current(bound: Bound, budget: int) -> Flow[Context]:
     profile = contexts.profile(budget, bound.unit_name)
     found = yield from ask(
-        read.context(
-            bound, profile, _most_bytes(budget), _MOST_NAMES, int(budget * contexts.DELTA_SHARE * _BYTES_PER_UNIT)
-        )
+        read.context(bound, profile, bytes_to_read(budget), _MOST_NAMES, bytes_of(budget * contexts.DELTA_SHARE))
     )
     if isinstance(found, Same):
         return contexts.restored(found.epoch, found.text, found.included, found.about)
@@ -69,16 +71,12 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
         if cacheable and made.units <= budget and not contexts.pins_moved(core, found.changed):
             return (yield from _kept(bound, profile, found, core, after, made, found.text))
         replaced = found.stored_seq
-        found = (yield from ask(read.material(bound, _most_bytes(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
+        found = (yield from ask(read.material(bound, bytes_to_read(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)
     made = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
     return (yield from _kept(bound, profile, found, core, Delta(), made, ""))
-
-
-def _most_bytes(budget: int) -> int:
-    return 2 * budget * _BYTES_PER_UNIT + _MARGIN_BYTES
 
 
 def _kept(
@@ -111,7 +109,7 @@ def _kept(
 
 def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, tuple[Impression, ...]]]:
     """A context for maintenance, and the records that it may show."""
-    material = yield from ask(read.material(bound, _most_bytes(budget_units), _MOST_NAMES))
+    material = yield from ask(read.material(bound, bytes_to_read(budget_units), _MOST_NAMES))
     if not material.pinned and not material.others:
         return "", ()
     core = contexts.new_core(material, budget_units, bound.count_units)

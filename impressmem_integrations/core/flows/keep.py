@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from impressmem_integrations.core.audit import Dump, Finding, Table, audit, strength_writes
 from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.chunks import chunks
 from impressmem_integrations.core.commands import keep, write
+from impressmem_integrations.core.commands.records import half_life_ms
 from impressmem_integrations.core.effects import Flow, ask
-from impressmem_integrations.core.truth import half_life_ms
 from impressmem_integrations.errors import ConfigurationError, StoreError
 from impressmem_integrations.model import Problem
 from impressmem_integrations.settings import LAYOUT_VERSION
@@ -79,7 +78,7 @@ def repair(bound: Bound) -> Flow[list[Problem]]:
 def _mend(bound: Bound, version: str, findings: list[Finding]) -> Flow[int]:
     """Carry out writes in chunks. Returns how many findings were dealt with before somebody else changed the scope."""
     done = 0
-    for chunk in _chunks(findings):
+    for chunk in chunks(findings, lambda finding: len(finding.writes), _WRITES_AT_ONCE):
         writes = [one for finding in chunk for one in finding.writes]
         mended = yield from ask(keep.mend(bound, version, writes))
         if not mended.done:
@@ -87,19 +86,6 @@ def _mend(bound: Bound, version: str, findings: list[Finding]) -> Flow[int]:
         version = mended.version
         done += len(chunk)
     return done
-
-
-def _chunks(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
-    chunk: list[Finding] = []
-    size = 0
-    for finding in findings:
-        if chunk and size + len(finding.writes) > _WRITES_AT_ONCE:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(finding)
-        size += len(finding.writes)
-    if chunk:
-        yield chunk
 
 
 def _read(bound: Bound) -> Flow[Dump]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from impressmem_integrations.core import ranking, render
-from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
+from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound, bytes_to_read
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.records import Facts
 from impressmem_integrations.core.commands.search import Found, Heard, search
@@ -20,8 +20,6 @@ from impressmem_integrations.core.text import Name, loose, normal_name, tokenise
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import Impression, Omission, Ranked, Recall
 
-_BYTES_PER_UNIT = 3
-_MARGIN_BYTES = 4_096
 _MOST_RECALLED = 1_000
 _NEAR = 5
 _NAMED = 20
@@ -129,9 +127,7 @@ def _liveliness(bound: Bound, facts: Facts, now: datetime) -> float:
 def _newest(bound: Bound, budget: int, held: dict[tuple[str, str], _Held]) -> Flow[list[Scored]]:
     """The newest impressions as a lane without a score: what fills a budget when evidence has ended."""
     page = yield from ask(
-        read.list_records(
-            bound, "clues", None, True, read.Cursor(), _NEWEST_PAGE, budget * _BYTES_PER_UNIT + _MARGIN_BYTES
-        )
+        read.list_records(bound, "clues", None, True, read.Cursor(), _NEWEST_PAGE, bytes_to_read(budget, times=1))
     )
     lane = []
     for place, (item, facts) in enumerate(page.items):
@@ -230,8 +226,7 @@ def _filed(
     budget: int,
 ) -> Flow[Recall]:
     """By category and labels: those matching most of the names first, then newest; a question re-orders them."""
-    bytes_wanted = 2 * budget * _BYTES_PER_UNIT + _MARGIN_BYTES
-    filed = yield from ask(read.recall(bound, category, labels, bytes_wanted, _MOST_RECALLED))
+    filed = yield from ask(read.recall(bound, category, labels, bytes_to_read(budget), _MOST_RECALLED))
     scores: dict[str, float] = {}
     if terms:
         found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=False))

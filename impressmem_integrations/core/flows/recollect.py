@@ -1,4 +1,4 @@
-"""Flows that only read one scope: get, recall, context, listings, history, stats."""
+"""Flows that read a scope as it is: get, listings, history, stats. Recall and contexts have modules of their own."""
 
 from __future__ import annotations
 
@@ -23,9 +23,6 @@ from impressmem_integrations.model import (
 from impressmem_integrations.settings import Scope
 
 T = TypeVar("T")
-_BYTES_PER_UNIT = 3
-_MOST_RECALLED = 1_000
-_NEAR = 5
 
 
 def get(bound: Bound, clue: str) -> Flow[Impression | None]:

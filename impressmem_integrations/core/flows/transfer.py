@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable
 
 from impressmem_integrations.core import lines
 from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.chunks import chunks
 from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.commands.records import as_text
 from impressmem_integrations.core.effects import Flow, ask
-from impressmem_integrations.core.flows.change import MOST_PER_SCRIPT, commit
+from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.model import ImportResult
 
 _PAGE = 500
 _PAGE_BYTES = 1_000_000
-_MOST_BYTES_PER_SCRIPT = 8_000_000
 
 
 def export_lines(bound: Bound, put: Callable[[bytes], object]) -> Flow[int]:
@@ -38,23 +38,9 @@ def import_lines(bound: Bound, entries: Iterable[lines.Entry]) -> Flow[ImportRes
     """Store checked impressions: one script for each 1,000 of them, all under one transaction."""
     statuses: Counter[str] = Counter()
     transaction = ""
-    chunk: list[write.Operation] = []
-    size = 0
-
-    def flush() -> Flow[None]:
-        nonlocal transaction, size
-        done = yield from commit(bound, chunk, transaction=transaction)
+    for chunk in chunks(entries, lambda entry: len(entry.item.content)):
+        operations = [write.put_operation(entry.item, entry.facts) for entry in chunk]
+        done = yield from commit(bound, operations, transaction=transaction)
         statuses.update(as_text(reply[2]) for reply in done.replies)
         transaction = transaction or done.id or ""
-        chunk.clear()
-        size = 0
-
-    for entry in entries:
-        weight = len(entry.item.content)
-        if chunk and (len(chunk) == MOST_PER_SCRIPT or size + weight > _MOST_BYTES_PER_SCRIPT):
-            yield from flush()
-        chunk.append(write.put_operation(entry.item, entry.facts))
-        size += weight
-    if chunk:
-        yield from flush()
     return ImportResult(**statuses, transaction=transaction or None)
