@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from impressmem_integrations.core.audit_turns import check_snapshots, check_turns
+from impressmem_integrations.core.audit_parts import check_names, check_snapshots, check_turns
 from impressmem_integrations.core.commands.keep import Write
 from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, half_life_ms, source_digest
+from impressmem_integrations.core.commands.terms import read_terms
 from impressmem_integrations.core.text import loose
 from impressmem_integrations.core.truth import (
     Record,
@@ -31,14 +32,14 @@ WITHDRAWN_KEPT = 1_000
 SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
-    **dict.fromkeys((*_TRUTH, "terms", "hints", "spelling", "plans"), "hash"),
+    **dict.fromkeys((*_TRUTH, "terms", "name-terms", "hints", "spelling", "plans"), "hash"),
     **dict.fromkeys(("turns", "turn-terms", "turn-places"), "hash"),
     **dict.fromkeys(("categories", "labels", "clues", "created", "changed", "withdrawn", "pins"), "zset"),
-    **dict.fromkeys(("strength", "expiry", "snapshots"), "zset"),
+    **dict.fromkeys(("strength", "expiry", "snapshots", "name-words"), "zset"),
     "journal": "stream",
 }
 _FAMILIES = ("category:", "label:", "links:", "term:", "turn-term:", "snapshot:")
-_RESERVED = re.compile(r"vectors|name-term:.*", re.DOTALL)
+_RESERVED = "vectors"
 _GENERATION = re.compile(r"([0-9]{1,15}):(.+)", re.DOTALL)
 _KINDS = {"clue": "clues", "category": "categories", "label": "labels"}
 
@@ -140,6 +141,7 @@ class _Audit:
         self.check_hints()
         self.check_meta()
         self.check_threads()
+        check_names(self)
         check_turns(self)
         check_snapshots(self)
         return self.found
@@ -156,7 +158,7 @@ class _Audit:
                     self.report(name, "", "belongs to an erased generation", Write("UNLINK", name))
                 elif generation[2] in _FIXED or generation[2].startswith(_FAMILIES):
                     self.check_kind(name, kind, self._kind(generation[2]))
-                elif not _RESERVED.fullmatch(generation[2]):
+                elif generation[2] != _RESERVED:
                     self.report(name, "", "is no key of this package", Write("UNLINK", name))
             elif name in ("meta", "usage", "failures"):
                 self.check_kind(name, kind, "hash")
@@ -259,10 +261,9 @@ class _Audit:
             ("turn-terms", "turn-term:", self.table("turns")),
         ):
             for owner, text in self.table(held).items():
-                parts = text.split(UNIT)[1:]
                 if owner in owners:
-                    for term, weight in zip(parts[::2], parts[1::2], strict=False):
-                        tables[family + term][owner] = float(weight)
+                    for term, weight in read_terms(text).items():
+                        tables[family + term][owner] = weight
         return tables
 
     def names(self, *families: str) -> Iterable[str]:

@@ -38,6 +38,8 @@ class Constants(NamedTuple):
         feedback_terms: Terms it is expanded by (E7).
         feedback_weight: Weight of the best of these, where the question's own terms weigh 1 (E7).
         floor: Share of the best score under which a recall stops unless it is told to fill its budget (E9).
+        names: Weight of a name of a category or label that the question says, where a word of a note weighs 1 (E14).
+        links: Share of that which a label passes on to the labels it occurs with (E14).
         cap: Index entries the query reads before it turns to looking single members up (E8).
         fresh: The most that a fresh touch adds to an impression's score, as a share of it; halves with its half-life.
         used: The most that confirmed use adds, as a share of it.
@@ -58,6 +60,8 @@ class Constants(NamedTuple):
     feedback_terms: int = 10
     feedback_weight: float = 0.2
     floor: float = 0.1
+    names: float = 0.5
+    links: float = 0.25
     cap: int = 500
     fresh: float = 0.05
     used: float = 0.05
@@ -208,15 +212,16 @@ def expand(
 
 
 def fuse(lanes: Mapping[str, Sequence[Scored]]) -> list[Scored]:
-    """Combine ranked lanes into one ranking; a row's score is the sum of its scores, its receipt its ranks.
+    """Combine lanes into one ranking; a row's score is the sum of its scores, its receipt its ranks.
 
-    Lanes are made comparable by whoever makes them: scores of `score_rows` are; another lane scales its own to them.
+    Lanes come in any order of their rows. Whoever makes them makes their scores comparable: a lane scales its own to
+    those of `lua/search.lua`.
     """
     scores: dict[tuple[Kind, str], float] = {}
     receipts: dict[tuple[Kind, str], dict[str, int]] = {}
     rows: dict[tuple[Kind, str], Row] = {}
     for lane, ranked in lanes.items():
-        for rank, scored in enumerate(ranked, 1):
+        for rank, scored in enumerate(_ranked(ranked), 1):
             key = (scored.kind, scored.row.key)
             rows.setdefault(key, scored.row)
             scores[key] = scores.get(key, 0.0) + scored.score
@@ -288,5 +293,5 @@ def fill(
     )
 
 
-def _ranked(scored: list[Scored]) -> list[Scored]:
+def _ranked(scored: Iterable[Scored]) -> list[Scored]:
     return sorted(scored, key=lambda one: (-one.score, -one.row.position, one.row.key))

@@ -46,7 +46,7 @@ local out = {'full', generation, seq, held[1] or '', call('HGET', meta_key, 'epo
 local head = #out
 local pins = call('ZRANGE', prefix .. 'pins', 0, -1)
 append_rows(out, pins, now)
-out[head] = (#out - head) / ROW
+out[head] = #out - head
 local pinned, before, offset = {}, 0, 0
 for _, clue in ipairs(pins) do pinned[clue] = true end
 while before < bytes do

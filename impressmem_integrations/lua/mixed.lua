@@ -15,7 +15,7 @@ local out = {call('HLEN', prefix .. 'impressions'), 0}
 local head = #out
 local pins = call('ZRANGE', prefix .. 'pins', 0, most_pins - 1)
 append_rows(out, pins, now)
-out[head] = (#out - head) / ROW
+out[head] = #out - head
 local taken, order = {}, {}
 for _, clue in ipairs(pins) do taken[clue] = true end
 local function take(clue)

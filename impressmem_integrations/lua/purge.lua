@@ -16,14 +16,15 @@ end
 for _, pair in ipairs({{'terms', 'term:'}, {'turn-terms', 'turn-term:'}}) do
   local page = call('HSCAN', gone .. pair[1], '0', 'COUNT', most)
   for i = 1, #page[2], 2 do
-    for term in string.gmatch(page[2][i + 1], '\31([^\31]+)\31[^\31]+') do call('UNLINK', gone .. pair[2] .. term) end
+    for term in string.gmatch(page[2][i + 1], '\30([^\31]+)\31') do call('UNLINK', gone .. pair[2] .. term) end
     call('HDEL', gone .. pair[1], page[2][i])
   end
   if call('EXISTS', gone .. pair[1]) == 1 then return 1 end
 end
 for _, profile in ipairs(call('ZRANGE', gone .. 'snapshots', 0, -1)) do call('UNLINK', gone .. 'snapshot:' .. profile) end
-for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'clues', 'created', 'changed',
-                       'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots', 'turns', 'turn-places'}) do
+for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'name-terms', 'name-words', 'clues',
+                       'created', 'changed', 'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots',
+                       'turns', 'turn-places'}) do
   call('UNLINK', gone .. name)
 end
 local left = {}

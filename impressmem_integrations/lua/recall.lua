@@ -40,16 +40,16 @@ for kind in pairs(missing) do
 end
 local out = {#order, {}, {}, names}
 if #order == 0 then return out end
-append_rows(out, order, now_ms(), function(sum) return sum >= bytes end)
-local taken = {}
-for i = 5, #out, ROW do
-  out[2][#out[2] + 1] = hits[out[i]]
-  local _, labels = read_filing(out[i + 2])
+local named = {}
+append_rows(out, order, now_ms(), function(sum, clue, filing)
+  out[2][#out[2] + 1] = hits[clue]
+  local _, labels = read_filing(filing)
   for _, label in ipairs(labels) do
-    if not taken[label] and #out[3] < 200 then
-      taken[label] = true
+    if not named[label] and #out[3] < 200 then
+      named[label] = true
       out[3][#out[3] + 1] = label
     end
   end
-end
+  return sum >= bytes
+end)
 return out

@@ -8,6 +8,7 @@
 --#include lib/settings
 --#include lib/images
 --#include lib/plan
+--#include lib/names
 --#include lib/journal
 --#include lib/removals
 --#include lib/commit

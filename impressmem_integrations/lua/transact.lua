@@ -5,7 +5,9 @@
 -- ARGV[4]  default lifetime, ms, or ''                             ARGV[5]  journal bytes
 -- ARGV[6]  journal entries         ARGV[7]  journal age, ms        ARGV[8]  a random salt (used once per scope)
 -- ARGV[9]  source of the change or ''   ARGV[10]  reason or ''     ARGV[11] transaction to continue, or ''
--- ARGV[12] number of guards; then per guard: kind, subject, value
+-- ARGV[12] categories and labels that may be new, with the terms of their names:
+--            "<kind>UNIT<folded name>UNIT<term>[UNIT<term>...]", joined by GROUP
+-- ARGV[13] number of guards; then per guard: kind, subject, value
 --            generation '' n      the scope was not erased since
 --            record clue seq      the record's last change is still seq (0: there is none)
 --            seen thread n        the thread's count of distilled turns is still n
@@ -27,6 +29,7 @@
 --#include lib/images
 --#include lib/edits
 --#include lib/plan
+--#include lib/names
 --#include lib/journal
 --#include lib/removals
 --#include lib/commit

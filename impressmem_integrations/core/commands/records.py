@@ -18,7 +18,6 @@ from impressmem_integrations.model import Impression
 
 UNIT, RECORD, GROUP = "\x1f", "\x1e", "\x1d"
 SOURCES = ", "
-ROW = 7
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -217,7 +216,7 @@ class Facts(NamedTuple):
 
 
 def impression(
-    clue: str, record: bytes, filing: str, facts: Facts, pinned_at: str, expires_at: str, changed: str
+    clue: str, record: str | bytes, filing: str, facts: Facts, pinned_at: str, expires_at: str, changed: str
 ) -> Impression:
     """Build an impression from its stored parts.
 
@@ -228,7 +227,7 @@ def impression(
         held = json.loads(record)
         content = held["c"]
     except (ValueError, KeyError, TypeError) as error:
-        raise CorruptStore("a record of this scope cannot be read; run check() and repair()") from error
+        raise _unreadable() from error
     groups, *labels = filing.split(UNIT)
     category, *also = groups.split(GROUP)
     return Impression(
@@ -251,6 +250,10 @@ def impression(
     )
 
 
+def _unreadable() -> CorruptStore:
+    return CorruptStore("a record of this scope cannot be read; run check() and repair()")
+
+
 def rows(reply: Sequence[Raw]) -> list[Impression]:
     """The rows of a reply, in its order."""
     return [item for item, _ in rows_with_facts(reply)]
@@ -258,18 +261,18 @@ def rows(reply: Sequence[Raw]) -> list[Impression]:
 
 def rows_with_facts(reply: Sequence[Raw]) -> Iterator[tuple[Impression, Facts]]:
     """The rows of a reply with what the server counts for each."""
-    for at in range(0, len(reply), ROW):
-        yield row(reply[at : at + ROW])
+    return map(row, reply)
 
 
-def row(parts: Sequence[Raw]) -> tuple[Impression, Facts]:
-    """One row of a reply: the record, and what the server counts for it."""
-    clue, record, filing, counted, pinned, expires, changed = parts
-    facts = Facts.parse(as_text(counted))
-    item = impression(
-        as_text(clue), record, as_text(filing), facts, as_text(pinned), as_text(expires), as_text(changed)
-    )
-    return item, facts
+def row(raw: Raw) -> tuple[Impression, Facts]:
+    """One row of `lua/lib/rows.lua`: the record, and what the server counts for it."""
+    try:
+        text = raw.decode() if isinstance(raw, bytes) else raw
+    except UnicodeDecodeError as error:
+        raise _unreadable() from error
+    clue, filing, counted, pinned, expires, changed, record = text.split(RECORD, 6)
+    facts = Facts.parse(counted)
+    return impression(clue, record, filing, facts, pinned, expires, changed), facts
 
 
 def read_netstrings(data: bytes) -> list[bytes]:

@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.commands.records import ROW, UNIT, Facts, as_text, moment, row
+from impressmem_integrations.core.commands.records import RECORD, UNIT, Facts, as_text, moment, row
+from impressmem_integrations.core.commands.terms import WEIGHT_SCALE
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.core.ranking import CONSTANTS
 from impressmem_integrations.model import Impression
 
 _MOST_TERMS = 40
+_RECORD = RECORD.encode()
 _HITS = (40, 100)
 _ROWS = (40, 400)
 _UNITS_PER_HIT = 20
@@ -41,24 +43,40 @@ class Heard(NamedTuple):
     text: str
 
 
+class Noted(NamedTuple):
+    """An impression that a question found.
+
+    Attributes:
+        words: Its score by its own words and its neighbours'.
+        names: Its score by the names it is filed under.
+        links: Its score by labels that occur with labels the question names.
+        position: Its place in creation order.
+        impression: The record.
+        facts: What the server counts for it.
+    """
+
+    words: float
+    names: float
+    links: float
+    position: int
+    impression: Impression
+    facts: Facts
+
+
 class Found(NamedTuple):
     """What a question found, best first, with scores of the two indexes that can be compared.
 
     Attributes:
         now: The server's time.
         stored: Impressions in the index.
-        impressions: (score, position in creation order, record, what the server counts for it).
+        impressions: What was found by words, by names of categories and labels, or along links of labels.
         turns: (score, message).
     """
 
     now: datetime
     stored: int
-    impressions: tuple[tuple[float, int, Impression, Facts], ...]
+    impressions: tuple[Noted, ...]
     turns: tuple[tuple[float, Heard], ...]
-
-
-_IMPRESSION_ROW = 2 + ROW
-_TURN_ROW = 3
 
 
 def search(
@@ -81,8 +99,8 @@ def search(
         return Found(
             moment(int(now)),
             int(impressions[0]),
-            tuple(_impression_row(impressions, at) for at in range(2, len(impressions), _IMPRESSION_ROW)),
-            tuple(_turn_row(heard, at) for at in range(2, len(heard), _TURN_ROW)),
+            tuple(map(_noted, impressions[2:])),
+            tuple(map(_heard, heard[2:])),
         )
 
     args: tuple[Wire, ...] = (
@@ -94,18 +112,20 @@ def search(
         " ".join(map(str, CONSTANTS.turn_neighbours)),
         CONSTANTS.neighbour_gap_ms,
         CONSTANTS.other_speaker,
+        CONSTANTS.names * WEIGHT_SCALE,
+        CONSTANTS.links,
         UNIT.join(words),
         *terms[:_MOST_TERMS],
     )
     return Command("search", (keys.meta_key(bound.scope),), args, parse, writes=False)
 
 
-def _impression_row(reply: Sequence[Raw], at: int) -> tuple[float, int, Impression, Facts]:
-    score, position, *parts = reply[at : at + _IMPRESSION_ROW]
-    return float(score), int(position), *row(parts)
+def _noted(raw: Raw) -> Noted:
+    words, names, links, position, rest = raw.split(_RECORD, 4)
+    return Noted(float(words), float(names), float(links), int(position), *row(rest))
 
 
-def _turn_row(reply: Sequence[Raw], at: int) -> tuple[float, Heard]:
-    score, position, value = reply[at : at + _TURN_ROW]
-    said, _, turn, thread, speaker, text = as_text(value).split(UNIT, 5)
+def _heard(raw: Raw) -> tuple[float, Heard]:
+    score, position, value = as_text(raw).split(RECORD, 2)
+    said, _, turn, thread, speaker, text = value.split(UNIT, 5)
     return float(score), Heard(int(position), moment(int(said)), turn, thread, speaker, text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands.names import wire_names
 from impressmem_integrations.core.commands.records import (
     UNIT,
     Draft,
@@ -45,10 +46,17 @@ _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "functio
 
 
 class Operation(NamedTuple):
-    """One operation of a transaction, as `lua/transact.lua` takes it."""
+    """One operation of a transaction, as `lua/transact.lua` takes it.
+
+    Attributes:
+        name: What is done.
+        args: Its arguments.
+        names: Kind and name of each category and label that it may bring in.
+    """
 
     name: str
     args: tuple[Wire, ...]
+    names: tuple[tuple[str, Name], ...] = ()
 
 
 class Guard(NamedTuple):
@@ -89,7 +97,8 @@ def transact(
     transaction: str = "",
 ) -> Command[Transaction]:
     """Build a transaction. Its parser raises CapacityError, NotFound, InvalidInput or StalePlan: nothing is written."""
-    args: list[Wire] = [*_settings(bound.limits), bound.salt, source or "", reason, transaction, len(guards)]
+    names = wire_names(name for operation in operations for name in operation.names)
+    args: list[Wire] = [*_settings(bound.limits), bound.salt, source or "", reason, transaction, names, len(guards)]
     for guard in guards:
         args += (guard.kind, guard.subject, guard.value)
     for operation in operations:
@@ -163,25 +172,30 @@ def save_operation(item: Draft) -> Operation:
             source_digest(item.source),
             wire_terms(item.clue.shown, item.content),
         ),
+        _names_of([item.category], item.labels),
     )
+
+
+def _names_of(categories: Sequence[Name], labels: Sequence[Name]) -> tuple[tuple[str, Name], ...]:
+    return (*(("category", name) for name in categories), *(("label", name) for name in labels))
 
 
 def put_operation(item: Impression, facts: Facts) -> Operation:
     """Store a record as it was elsewhere, times and counters included."""
+    categories = [normal_name(name, "category") for name in (item.category, *item.also)]
+    labels = [normal_name(label, "label") for label in item.labels]
     return Operation(
         "put",
         (
             wire_name(normal_name(item.clue, "clue")),
-            wire_filing(
-                [normal_name(name, "category") for name in (item.category, *item.also)],
-                [normal_name(label, "label") for label in item.labels],
-            ),
+            wire_filing(categories, labels),
             encode_record(item.content, item.source, item.value, item.said_at),
             facts.wire(),
             _optional_ms(item.pinned_at),
             _optional_ms(item.expires_at),
             wire_terms(item.clue, item.content),
         ),
+        _names_of(categories, labels),
     )
 
 

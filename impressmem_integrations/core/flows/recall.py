@@ -94,22 +94,25 @@ def _words(query: str | None) -> list[str]:
     return list(dict.fromkeys(_WORDS.findall((query or "").casefold())))
 
 
-def _lanes(bound: Bound, found: Found) -> tuple[dict[tuple[str, str], _Held], dict[str, Sequence[Scored]]]:
-    """The found rows as ranked lanes, and what stands behind each."""
+def _lanes(bound: Bound, found: Found) -> tuple[dict[tuple[str, str], _Held], dict[str, list[Scored]]]:
+    """The found rows as lanes, and what stands behind each."""
     held: dict[tuple[str, str], _Held] = {}
-    notes = []
-    for score, position, item, facts in found.impressions:
-        held["impression", item.clue] = _Held(render.short_line(item), _said(item), position, item)
-        row = Row(item.clue, position, facts.created, (), item.content)
-        notes.append(Scored("impression", row, score * _liveliness(bound, facts, found.now)))
-    heard = []
+    lanes: dict[str, list[Scored]] = {"notes": [], "names": [], "links": [], "turns": []}
+    for note in found.impressions:
+        item, facts = note.impression, note.facts
+        held["impression", item.clue] = _Held(render.short_line(item), _said(item), note.position, item)
+        row = Row(item.clue, note.position, facts.created, (), item.content)
+        alive = _liveliness(bound, facts, found.now)
+        for lane, score in (("notes", note.words), ("names", note.names), ("links", note.links)):
+            if score > 0:
+                lanes[lane].append(Scored("impression", row, score * alive))
     for score, message in found.turns:
         key = f"{message.turn}.{message.position}"
         held["turn", key] = _Held(
             render.heard_line(message.speaker, message.text), message.at, message.position, heard=message
         )
-        heard.append(Scored("turn", Row(key, message.position, 0, (), message.text, message.speaker), score))
-    return held, {"notes": notes, "turns": heard}
+        lanes["turns"].append(Scored("turn", Row(key, message.position, 0, (), message.text, message.speaker), score))
+    return held, lanes
 
 
 def _said(item: Impression) -> datetime:
@@ -230,7 +233,7 @@ def _filed(
     scores: dict[str, float] = {}
     if terms:
         found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=False))
-        scores = {item.clue: score for score, _, item, _ in found.impressions}
+        scores = {note.impression.clue: note.words + note.names + note.links for note in found.impressions}
     held: dict[tuple[str, str], _Held] = {}
     ranked = []
     for place, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True)):

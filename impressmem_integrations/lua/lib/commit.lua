@@ -1,5 +1,5 @@
 -- Writes the difference between old and new images: records, every index, one journal entry.
--- Needs lib/plan, lib/journal and lib/removals.
+-- Needs lib/plan, lib/names, lib/journal and lib/removals.
 -- Can fail: OOM, at the first write; WRONGTYPE, MOVED, ASK at a term, taken back; what lib/plan fails with, before it.
 local write = {}
 
@@ -122,6 +122,7 @@ end
 local function commit(operation)
   local changed, forgotten = plan.all()
   if #changed == 0 and #forgotten == 0 and #also == 0 then return 0, false end
+  names.probe()
   local length = call('XLEN', journal.key)
   local leaving = plan.removals and removals()
 
@@ -139,6 +140,7 @@ local function commit(operation)
   write.links()
   write.names('category', leaving)
   write.names('label', leaving)
+  names.enter()
   write.hints()
   local scrubbed = leaving and leaving.finish(changed, forgotten) or 0
   journal.trim(length - scrubbed)

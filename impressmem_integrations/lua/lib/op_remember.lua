@@ -8,7 +8,7 @@ local function forget_places(first, last)
   for position = first, last do
     local member = whole(position)
     local terms = call('HGET', prefix .. 'turn-terms', member)
-    for term in string.gmatch(terms or '', '\31([^\31]+)\31[^\31]+') do
+    for term in string.gmatch(terms or '', '\30([^\31]+)\31') do
       call('ZREM', prefix .. 'turn-term:' .. term, member)
     end
     local value = call('HGET', prefix .. 'turns', member)
@@ -49,7 +49,7 @@ function operations.remember(a)
       call('HLEN', prefix .. 'turns')
       call('HLEN', prefix .. 'turn-terms')
       for i = 6, #a, 2 do
-        for term in string.gmatch(a[i], '\31([^\31]+)\31[^\31]+') do call('ZCARD', prefix .. 'turn-term:' .. term) end
+        for term in string.gmatch(a[i], '\30([^\31]+)\31') do call('ZCARD', prefix .. 'turn-term:' .. term) end
       end
     end,
     write = function()
@@ -59,7 +59,7 @@ function operations.remember(a)
         local member = whole(position)
         call('HSET', prefix .. 'turns', member, a[i])
         call('HSET', prefix .. 'turn-terms', member, a[i + 1])
-        for term, weight in string.gmatch(a[i + 1], '\31([^\31]+)\31([^\31]+)') do
+        for term, weight in string.gmatch(a[i + 1], '\30([^\31]+)\31([^\30]+)') do
           call('ZADD', prefix .. 'turn-term:' .. term, weight, member)
         end
         call('HINCRBY', meta_key, 'turn_bytes', #a[i])
@@ -83,7 +83,7 @@ local function forget_turn(id)
       call('HLEN', prefix .. 'turns')
       for position = tonumber(first), tonumber(last) do
         local terms = call('HGET', prefix .. 'turn-terms', whole(position)) or ''
-        for term in string.gmatch(terms, '\31([^\31]+)\31[^\31]+') do call('ZCARD', prefix .. 'turn-term:' .. term) end
+        for term in string.gmatch(terms, '\30([^\31]+)\31') do call('ZCARD', prefix .. 'turn-term:' .. term) end
       end
     end,
     write = function()

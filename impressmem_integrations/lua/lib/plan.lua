@@ -101,16 +101,16 @@ function plan.names(unit, kind, old_names, new_names)
 end
 
 -- Terms to add or to weigh anew (flat: key, weight, weight before or false, ...) and to remove (key, weight before).
--- A list of terms is "<version>[UNIT<term>UNIT<weight>...]". Their keys are not probed one by one, there are too many:
+-- A list of terms is "<version>[RECORD<term>UNIT<weight>...]". Their keys are not probed one by one, there are too many:
 -- lib/commit writes them first and takes them back where one cannot be written.
 function plan.terms(unit, old_terms, new_terms)
   local index, before = prefix .. 'term:', {}
   local adds, removes = {}, {}
   if old_terms then
-    for term, weight in string.gmatch(old_terms, '\31([^\31]+)\31([^\31]+)') do before[term] = weight end
+    for term, weight in string.gmatch(old_terms, '\30([^\31]+)\31([^\30]+)') do before[term] = weight end
   end
   if new_terms then
-    for term, weight in string.gmatch(new_terms, '\31([^\31]+)\31([^\31]+)') do
+    for term, weight in string.gmatch(new_terms, '\30([^\31]+)\31([^\30]+)') do
       if before[term] ~= weight then
         local n = #adds
         adds[n + 1], adds[n + 2], adds[n + 3] = index .. term, weight, before[term] or false

@@ -1,4 +1,4 @@
--- Writes what goes with records, categories and labels that leave. Needs lib/plan and lib/journal.
+-- Writes what goes with records, categories and labels that leave. Needs lib/plan, lib/names and lib/journal.
 -- Can fail: nothing that lib/plan has not probed.
 
 -- The functions are only made where something leaves: most saves remove nothing.
@@ -30,6 +30,7 @@ local function removals()
     plan.unhint(field, name)
     plan.gone[kind][name] = true
     unspell(kind, name)
+    names.leave(kind, name)
   end
 
   -- Salted hashes of what was forgotten, so that a replay or an import of it can be refused.

@@ -1,12 +1,14 @@
--- Reads whole records as flat rows. Needs lib/scope.
--- A row: clue, record, filing, facts, pinned at or '', expires at or '', seq of the last change or '0'.
+-- Reads whole records as rows. Needs lib/scope.
+-- A row is one text, since a client takes in one long reply sooner than seven short ones:
+--   clue RECORD filing RECORD facts RECORD pinned at or '' RECORD expires at or '' RECORD seq of the last change or '0'
+--   RECORD record
+-- No name and no number holds RECORD; the record, which may hold anything, comes last.
 -- Ghosts (index members without a record) and expired unpinned notes are skipped.
 -- Can fail: WRONGTYPE.
-local ROW = 7
 
--- Appends the rows of `clues` to `out`. `enough(bytes)` is asked after each row with the bytes so far; true stops.
--- Returns how many of the clues were looked at.
-local function append_rows(out, clues, now, enough)
+-- Appends the rows of `clues` to `out`. `taken(bytes, clue, filing)` is told of each row, with the bytes so far; if it
+-- returns true the reading ends. Returns how many of the clues were looked at.
+local function append_rows(out, clues, now, taken)
   local bytes = 0
   for from = 1, #clues, CHUNK do
     local part = {unpack(clues, from, math.min(from + CHUNK - 1, #clues))}
@@ -17,13 +19,13 @@ local function append_rows(out, clues, now, enough)
     local expiries = call('ZMSCORE', prefix .. 'expiry', unpack(part))
     local changes = call('ZMSCORE', prefix .. 'changed', unpack(part))
     for i = 1, #part do
+      local clue, record, filing = part[i], records[i], filings[i]
       local due = expiries[i] and not pins[i] and tonumber(expiries[i]) <= now
-      if records[i] and filings[i] and facts[i] and not due then
-        local n = #out
-        out[n + 1], out[n + 2], out[n + 3], out[n + 4] = part[i], records[i], filings[i], facts[i]
-        out[n + 5], out[n + 6], out[n + 7] = pins[i] or '', expiries[i] or '', changes[i] or '0'
-        bytes = bytes + #part[i] + #records[i] + #filings[i]
-        if enough and enough(bytes) then return from + i - 1 end
+      if record and filing and facts[i] and not due then
+        out[#out + 1] = table.concat({clue, filing, facts[i], pins[i] or '', expiries[i] or '', changes[i] or '0',
+          record}, RECORD)
+        bytes = bytes + #clue + #record + #filing
+        if taken and taken(bytes, clue, filing) then return from + i - 1 end
       end
     end
   end

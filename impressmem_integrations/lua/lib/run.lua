@@ -26,7 +26,7 @@ local function check_guards(at)
     if call('HEXISTS', prefix .. 'plans', id) == 0 then fail('not-found', 'plan', id) end
   end
 
-  for _ = 1, tonumber(ARGV[12]) do
+  for _ = 1, tonumber(ARGV[13]) do
     guards[ARGV[at]](ARGV[at + 1], ARGV[at + 2])
     at = at + 3
   end
@@ -87,8 +87,8 @@ local expired, evicted, replies, finishers, words = {}, {}, {}, {}, {}
 
 local function run()
   if meta[2] and meta[2] ~= settings.layout then fail('layout', meta[2]) end
-  local at, last, used = 13, #ARGV, {}
-  if ARGV[12] ~= '0' then at = check_guards(at) end
+  local at, last, used = 14, #ARGV, {}
+  if ARGV[13] ~= '0' then at = check_guards(at) end
   expired = expire()
   if at + 2 + tonumber(ARGV[at + 1] or 0) <= last then load_batch(at, last) end
   while at <= last do

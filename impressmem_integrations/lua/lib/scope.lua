@@ -3,9 +3,10 @@
 -- Can fail: WRONGTYPE when meta is not a hash.
 --
 -- Keys under the tag: meta, usage, failures (hashes); forgotten, threads, seen:<thread> (sorted sets).
--- Under the generation: impressions, filing, facts, terms, hints, spelling, plans, turns, turn-terms, turn-places,
--- snapshot:<profile> (hashes); categories, labels, clues, created, changed, withdrawn, pins, strength, expiry,
--- snapshots, category:<c>, label:<l>, links:<l>, term:<t>, turn-term:<t> (sorted sets); journal (stream).
+-- Under the generation: impressions, filing, facts, terms, name-terms, hints, spelling, plans, turns, turn-terms,
+-- turn-places, snapshot:<profile> (hashes); categories, labels, clues, created, changed, withdrawn, pins, strength,
+-- expiry, snapshots, name-words, category:<c>, label:<l>, links:<l>, term:<t>, turn-term:<t> (sorted sets); journal
+-- (stream).
 local call = redis.call
 local meta_key = KEYS[1]
 local tag_prefix = string.sub(meta_key, 1, -5)

@@ -1,4 +1,4 @@
-"""The part of an audit that looks at turns kept as evidence, and at snapshots of contexts."""
+"""The parts of an audit that look at words of names, at turns kept as evidence, and at snapshots of contexts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from impressmem_integrations.core.commands.keep import Write, exact_bytes
+from impressmem_integrations.core.commands.names import KINDS, name_terms, name_words
 from impressmem_integrations.core.commands.records import UNIT
 
-_TURN_ID = 2  # time, speaker, id, thread, role, text
+_TURN_ID = 2  # time, speaker, id, thread, speaker as shown, text
 
 
 class _Looking(Protocol):
@@ -19,8 +20,26 @@ class _Looking(Protocol):
     def key(self, name: str) -> str: ...
     def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
     def names(self, *families: str) -> Iterable[str]: ...
+    def living(self, kind: str) -> Iterable[str]: ...
+    def compare(self, name: str, expected: Mapping[str, float]) -> None: ...
     def report(self, key: str, member: str, message: str, *writes: Write) -> None: ...
     def remove_others(self, key: str, found: Iterable[str], known: Mapping[str, object], message: str) -> None: ...
+
+
+def check_names(audit: _Looking) -> None:
+    """Every category and label in use is found by the words of its name, as they were written."""
+    key, found = audit.key("name-terms"), audit.table("name-terms")
+    named: dict[str, str] = {}
+    words: dict[str, float] = {}
+    for kind in KINDS:
+        for name in audit.living(kind):
+            field = kind + UNIT + name
+            if field not in found:
+                audit.report(key, field, "is missing", Write("HSET", key, (field, name_terms(name))))
+            named[field] = found.get(field, name_terms(name))
+            words.update(dict.fromkeys(name_words(kind, name, named[field]), 0.0))
+    audit.remove_others(key, found, named, "names nothing that lives")
+    audit.compare("name-words", words)
 
 
 def check_turns(audit: _Looking) -> None:

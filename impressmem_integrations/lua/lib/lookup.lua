@@ -1,0 +1,146 @@
+-- Looks terms up in one index: BM25 over sorted sets, with the rows beside each hit. Needs lib/scope.
+-- Math, with N rows and df of a term: idf = ln(1 + (N - df + 0.5) / (df + 0.5)); a row's score is the sum over the terms
+-- of idf times the largest of its own weight and its neighbours' weights at their share. Terms are taken by rising df
+-- while the summed df stays under the cap (at least one); the best rows are re-scored with the frequent terms.
+-- Can fail: WRONGTYPE. Reads only.
+local function inverse_frequency(size, frequency)
+  return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
+end
+
+-- Terms that the index knows, rarest first, and the df of each term asked for.
+local function known_terms(index, terms)
+  local frequencies, found = {}, {}
+  for i, term in ipairs(terms) do
+    local df = call('ZCARD', index.keys .. term)
+    frequencies[i] = df
+    if df > 0 then
+      found[#found + 1] = {key = index.keys .. term, df = df, idf = inverse_frequency(index.size, df), term = term,
+                           mark = RECORD .. term .. UNIT}
+    end
+  end
+  table.sort(found, function(a, b) return a.df < b.df or (a.df == b.df and a.term < b.term) end)
+  return found, frequencies
+end
+
+-- How many of the terms are read whole.
+local function rare_terms(found, cap)
+  local summed = 0
+  for i, term in ipairs(found) do
+    if i > 1 and summed + term.df > cap then return i - 1 end
+    summed = summed + term.df
+  end
+  return #found
+end
+
+-- The best rows by the rare terms, best first; equal ones by falling member.
+local function best_by_rare(found, rare, most)
+  if rare == 1 then   -- a frequent word alone may stand everywhere: its best members are enough
+    return call('ZREVRANGE', found[1].key, 0, most - 1)
+  end
+  local command, weights = {'ZUNION', rare}, {'WEIGHTS'}
+  for i = 1, rare do
+    command[i + 2] = found[i].key
+    weights[i + 1] = string.format('%.17g', found[i].idf)
+  end
+  for _, weight in ipairs(weights) do command[#command + 1] = weight end
+  local union, members = call(unpack(command)), {}   -- ordered by rising score
+  for i = #union, math.max(1, #union - most + 1), -1 do members[#members + 1] = union[i] end
+  return members
+end
+
+-- Adds the weighted terms of members that are not in `known` yet: member -> number of the term in `found` -> weight
+-- times idf, or false where none is there. One look at a row's terms is cheaper than one look per term.
+local function weigh(index, found, members, known)
+  local missing = {}
+  for _, member in ipairs(members) do
+    if known[member] == nil then missing[#missing + 1] = member end
+  end
+  if not missing[1] then return end
+  local texts = in_chunks('HMGET', index.texts, missing)
+  for i, member in ipairs(missing) do
+    local text, weights = texts[i], false
+    if text then
+      for t = 1, #found do
+        local _, stop = string.find(text, found[t].mark, 1, true)
+        if stop then
+          weights = weights or {}
+          weights[t] = tonumber(string.match(text, '^%d+', stop + 1)) * found[t].idf
+        end
+      end
+    end
+    known[member] = weights
+  end
+end
+
+-- Orders members by what they have of all terms, and keeps the first.
+local function rescored(members, count, known, most)
+  local sums = {}
+  for _, member in ipairs(members) do
+    local sum, weights = 0, known[member]
+    for t = 1, weights and count or 0 do sum = sum + (weights[t] or 0) end
+    sums[member] = sum
+  end
+  table.sort(members, function(a, b) return sums[a] > sums[b] or (sums[a] == sums[b] and a > b) end)
+  return {unpack(members, 1, math.min(most, #members))}
+end
+
+-- index: `keys` (prefix of the term sets), `texts` (hash: member -> its terms as written), `size`, `order` (sorted set
+-- whose ranks are positions; nil where the members themselves are), `shares` (of the neighbours at distance 1, 2 ...),
+-- `gap` (ms beyond which rows are no neighbours), `times(members)` -> list.
+-- Returns member -> score, member -> position, the df per term.
+local function lookup(index, terms, cap, most)
+  local found, frequencies = known_terms(index, terms)
+  local scores, positions = {}, {}
+  if not found[1] then return scores, positions, frequencies end
+  local rare, known, width = rare_terms(found, cap), {}, #index.shares
+  local members = best_by_rare(found, rare, rare < #found and 3 * most or most)
+  if rare < #found then
+    weigh(index, found, members, known)
+    members = rescored(members, #found, known, most)
+  end
+
+  local at, rows = {}, {}   -- position -> number of the row; the rows' members
+  local function enter(member, position)
+    if not at[position] then
+      rows[#rows + 1] = member
+      at[position], positions[member] = #rows, position
+    end
+  end
+  for _, member in ipairs(members) do
+    local position = index.order and call('ZRANK', index.order, member) or tonumber(member)
+    if position and index.order then
+      local first = math.max(0, position - width)
+      for i, other in ipairs(call('ZRANGE', index.order, first, position + width)) do enter(other, first + i - 1) end
+    elseif position then
+      for other = position - width, position + width do enter(whole(other), other) end
+    end
+  end
+  weigh(index, found, rows, known)
+
+  local times, best, terms_found = index.times(rows), {}, #found
+  for i, member in ipairs(rows) do
+    local weights, time = known[member], times[i]
+    if weights and time then
+      for side = -width, width do
+        local row = at[positions[member] + side]
+        if row and times[row] and math.abs(times[row] - time) <= index.gap then
+          local share, kept = side == 0 and 1 or index.shares[math.abs(side)], best[row]
+          if not kept then
+            kept = {}
+            best[row] = kept
+          end
+          for t = 1, terms_found do
+            local weight = weights[t]
+            if weight and weight * share > (kept[t] or 0) then kept[t] = weight * share end
+          end
+        end
+      end
+    end
+  end
+  for row, weights in pairs(best) do
+    local score = 0
+    for t = 1, terms_found do score = score + (weights[t] or 0) end
+    scores[rows[row]] = score
+  end
+  return scores, positions, frequencies
+end
