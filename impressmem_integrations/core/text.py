@@ -20,7 +20,7 @@ from impressmem_integrations.core.function_words import FUNCTION_WORDS
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.settings import MAX_NAME_BYTES
 
-TOKENIZER_VERSION = 1
+TOKENIZER_VERSION = 2
 
 # --- names and contents -------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ _MARKED = "\u0300-\u036f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e3a\u0e40-\u0e4e\u0e
 _MARKED += "\u0e80-\u0eff\u0f18-\u109f\u1780-\u17d3"
 _ASCII_WORDS = re.compile(rf"{_NUMBER}|[^\W_]+", re.ASCII)
 _WORDS = re.compile(rf"{_NUMBER}|(?:[^\W_]|[{_MARKED}])+")
-_CAMEL_WORD = re.compile(r"[A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]*")
+_LATIN_RUN = re.compile("[A-Za-z0-9]+")
 _CAMEL_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Pointing of Arabic and Hebrew, and the Arabic stretching dash: written or not, it is the same word.
 _POINTING = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
@@ -218,8 +218,9 @@ def term_weights(
 
 def _split(text: str) -> tuple[list[str], str | None]:
     """Return the casefolded words and the Latin-script language they show, None where they show none."""
-    if _CAMEL_WORD.search(text):
-        text += "".join(" " + _CAMEL_SEAM.sub(" ", word) for word in _CAMEL_WORD.findall(text))
+    if _CAMEL_SEAM.search(text):  # a pattern of the whole word would look at a long run of letters once per letter
+        camels = [run for run in _LATIN_RUN.findall(text) if _CAMEL_SEAM.search(run)]
+        text += "".join(" " + _CAMEL_SEAM.sub(" ", word) for word in camels)
     if text.isascii():
         words = _ASCII_WORDS.findall(text.lower())
     else:
@@ -302,6 +303,8 @@ def _script(word: str) -> str | None:
 
 
 def _stem(word: str, language: str) -> str:
+    if len(word) > _MAX_TERM:
+        return word[:_MAX_TERM]  # no word of a language; stemmers take the square of its length
     script = _script(word)
     if script == "latin":
         script = language
@@ -309,7 +312,7 @@ def _stem(word: str, language: str) -> str:
     if not stem.isascii() and script in _FOLDED:
         parts = unicodedata.normalize("NFD", stem)
         stem = "".join(c for c in parts if not unicodedata.combining(c))
-    return (stem or word)[:_MAX_TERM]
+    return stem or word
 
 
 _FOLDED = {*FUNCTION_WORDS, "greek"}

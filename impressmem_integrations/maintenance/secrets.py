@@ -27,7 +27,7 @@ _ANNOUNCED = (
         r"((?:密码|口令|密钥|验证码|パスワード|비밀번호)\s*(?:是|为|：|:|=|は|は：)?\s*[「『\"']?)([A-Za-z0-9@#$%^&*!_\-+=.]{4,})"
     ),
     re.compile(r"([?&](?:token|key|api_key|access_token|secret|password|sig|signature)=)([^\s&#\"']+)", re.IGNORECASE),
-    re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s/:@]+:)([^\s/@]+)(?=@)", re.IGNORECASE),
+    re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]+:)([^\s/@]+)(?=@)", re.IGNORECASE),
     re.compile(r"(\bBearer\s+)([A-Za-z0-9._~+/=-]{8,})"),
 )
 

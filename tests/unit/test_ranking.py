@@ -108,7 +108,7 @@ def test_lanes_add_up_and_the_receipt_says_which() -> None:
     fused = fuse({"terms": [one, two], "names": [two, three]})
     assert [s.row.position for s in fused] == [1, 2, 0]
     assert fused[0].score == 2.0
-    assert fused[0].receipt == {"terms": 2, "names": 1}
+    assert fused[0].receipt == {"terms": 1, "names": 2}  # of equal rows the newer stands first
 
 
 def test_a_turn_and_an_impression_of_one_name_stay_apart() -> None:
