@@ -201,7 +201,12 @@ def tokenise_question(text: str) -> list[str]:
 
 
 def term_weights(
-    tokens: Iterable[str], k1: float = 1.2, b: float = 0.75, average_length: float = 12.0
+    tokens: Iterable[str],
+    k1: float = 1.2,
+    b: float = 0.75,
+    average_length: float = 12.0,
+    *,
+    stressed: Iterable[str] = (),
 ) -> dict[str, float]:
     """Return the BM25 weight of each term without its idf: `tf (k1 + 1) / (tf + k1 (1 - b + b length / average))`.
 
@@ -210,9 +215,11 @@ def term_weights(
         k1: How soon repetitions stop to count.
         b: How much a long text is held back, 0 to 1.
         average_length: The length in terms that counts as normal: fixed, so that a weight never has to be rewritten.
+        stressed: Terms that count once more, without making the text longer.
     """
     counts = Counter(tokens)
     norm = k1 * (1 - b + b * counts.total() / average_length)
+    counts.update(stressed)
     return {term: count * (k1 + 1) / (count + norm) for term, count in counts.items()}
 
 

@@ -250,3 +250,75 @@ def test_messages_of_one_moment_stand_in_the_order_they_were_said(alice):
     text = alice.recall("lighthouse").text
     assert text.index("one") < text.index("two") < text.index("three")
     assert alice.recall("lighthouse") == alice.recall("lighthouse")
+
+
+# --- names and the label graph ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filed(alice):
+    for n in range(30):
+        note(alice, f"N{n}", f"sentence number {n}", "Talk", "Small talk")
+    note(alice, "A", "eats no meat", "Health", "Diet", "Allergies")
+    note(alice, "B", "peanuts make her ill", "Health", "Allergies")
+    return alice
+
+
+def test_the_words_of_a_label_find_what_is_filed_under_it(filed):
+    found = filed.recall("Anything about dietary habits or a diet?")
+    assert found.items[0].clue == "A"
+    assert found.items[0].receipt["names"] == 1
+    assert "notes" not in found.items[0].receipt
+    assert filed.recall("health").items[0].receipt == {"names": 1}
+
+
+def test_a_label_leads_to_the_labels_it_occurs_with(filed):
+    found = {item.clue: item for item in filed.recall("diet").items}
+    assert found["B"].receipt["links"] >= 1
+    assert found["A"].score > found["B"].score
+    assert "N1" not in found
+
+
+def test_a_renamed_label_is_found_by_its_new_name_alone(filed):
+    note(filed, "C", "likes long books", "Leisure", "Reading")
+    assert filed.recall("nutrition").items == ()
+    note(filed, "D", "drinks oat milk", "Health", "Nutrition")
+    filed.merge_labels(["Diet"], "Nutrition")
+    assert {item.clue for item in filed.recall("nutrition").items if "names" in item.receipt} == {"A", "D"}
+    assert filed.recall("diet").items == ()
+    assert filed.check() == []
+
+
+def test_a_name_that_is_said_in_part_counts_less_than_one_said_whole(filed):
+    note(filed, "WHOLE", "walks a lot", "Sport", "Weekend")
+    note(filed, "PART", "swims a lot", "Sport", "Weekend trips by bus")
+    found = {item.clue: item.score for item in filed.recall("weekend").items}
+    assert found["WHOLE"] > found["PART"] > 0
+
+
+def test_a_name_goes_with_its_last_impression_and_with_an_erasure(filed, client):
+    filed.forget("A")
+    assert filed.recall("diet").items == ()
+    filed.forget_everything()
+    assert filed.recall("allergies").items == ()
+    assert not [key for key in client.scan_iter("*") if b"name-" in key]
+
+
+def test_a_word_of_the_clue_tells_more_than_one_of_the_content(alice):
+    note(alice, "NOTE-1", "the violin lesson moved to noon today", "Music", "Lesson")
+    note(alice, "VIOLIN", "a lesson moved to noon today, maybe", "Music", "Lesson")
+    assert [item.clue for item in alice.recall("violin").items][:1] == ["VIOLIN"]
+
+
+# --- dates -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_said_on_the_day_a_question_names_comes_first(alice):
+    for month in (4, 5, 6):
+        said_at = datetime(2023, month, 7, 12, tzinfo=UTC)
+        note(alice, f"M{month}", f"painted picture {month} of the sea", "Art", "Painting", said_at=said_at)
+        alice.remember_turns(said(f"I painted a boat, number {month}"), thread_id=f"t{month}", at=said_at)
+    found = alice.recall("What was painted in May 2023?")
+    assert [item.said_at.month for item in found.items[:2]] == [5, 5]
+    assert {item.kind for item in found.items[:2]} == {"impression", "turn"}
+    assert len(found.items) == 6

@@ -12,8 +12,8 @@ from impressmem_integrations.maintenance.secrets import masked
 
 LENGTH = 300_000
 RUNS = (
-    "z", "deadbeef", "aA", "A", "1", "1.", "1,", "-", " ", "\n", "a.", "a/", "a@", "eyJ", "x=", "中", "ก", "é", "e\u0301",
-    "あ", "ا", "'", "(", "_", "http://a:", "password ",
+    "z", "deadbeef", "aA", "A", "1", "1.", "1,", "-", " ", "\n", "a.", "a/", "a@", "eyJ", "x=", "中", "ก", "é",
+    "e\u0301", "あ", "ا", "'", "(", "_", "http://a:", "password ",
 )  # fmt: skip
 
 

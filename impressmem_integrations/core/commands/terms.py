@@ -11,10 +11,16 @@ WEIGHT_SCALE = 57
 _MOST_WEIGHT = 125
 
 
-def wire_terms(*texts: str) -> str:
-    """The terms of a record or message as they are stored and indexed: `<version>[RECORD<term>UNIT<weight>...]`."""
-    tokens = [token for text in texts for token in tokenise(text)]
-    weights = term_weights(tokens, CONSTANTS.k1, CONSTANTS.b, CONSTANTS.average_length)
+def wire_terms(*texts: str, clue: str = "") -> str:
+    """The terms of a record or message as they are stored and indexed: `<version>[RECORD<term>UNIT<weight>...]`.
+
+    Args:
+        texts: What it says.
+        clue: What it is called; each of its words counts once more.
+    """
+    named = tokenise(clue)
+    tokens = named + [token for text in texts for token in tokenise(text)]
+    weights = term_weights(tokens, CONSTANTS.k1, CONSTANTS.b, CONSTANTS.average_length, stressed=set(named))
     parts = [str(TOKENIZER_VERSION)]
     for term, weight in weights.items():
         parts.append(f"{term}{UNIT}{min(_MOST_WEIGHT, max(1, round(WEIGHT_SCALE * weight)))}")

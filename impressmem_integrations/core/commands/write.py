@@ -170,7 +170,7 @@ def save_operation(item: Draft) -> Operation:
             expires,
             content_digest(item.content),
             source_digest(item.source),
-            wire_terms(item.clue.shown, item.content),
+            wire_terms(item.content, clue=item.clue.shown),
         ),
         _names_of([item.category], item.labels),
     )
@@ -193,7 +193,7 @@ def put_operation(item: Impression, facts: Facts) -> Operation:
             facts.wire(),
             _optional_ms(item.pinned_at),
             _optional_ms(item.expires_at),
-            wire_terms(item.clue, item.content),
+            wire_terms(item.content, clue=item.clue),
         ),
         _names_of(categories, labels),
     )
@@ -224,7 +224,7 @@ def merge_clues_operation(
             encode_record(content, source, None, said_at),
             content_digest(content),
             source_digest(source),
-            wire_terms(target.shown, content),
+            wire_terms(content, clue=target.shown),
             bound.limits.max_labels,
             *map(wire_name, sources),
         ),

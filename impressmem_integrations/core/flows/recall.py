@@ -17,6 +17,7 @@ from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.core.ranking import CONSTANTS, Filling, Row, Scored
 from impressmem_integrations.core.text import Name, loose, normal_name, tokenise, tokenise_question
+from impressmem_integrations.core.when import Named, named_dates
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import Impression, Omission, Ranked, Recall
 
@@ -80,7 +81,7 @@ def recall(
     if within or with_labels or not terms:
         return (yield from _filed(bound, query, terms, within, with_labels, budget))
     found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=True))
-    held, lanes = _lanes(bound, found)
+    held, lanes = _lanes(bound, found, named_dates(query or ""))
     if fill:
         lanes["newest"] = yield from _newest(bound, budget, held)
     ranked = ranking.fuse(lanes)
@@ -94,7 +95,9 @@ def _words(query: str | None) -> list[str]:
     return list(dict.fromkeys(_WORDS.findall((query or "").casefold())))
 
 
-def _lanes(bound: Bound, found: Found) -> tuple[dict[tuple[str, str], _Held], dict[str, list[Scored]]]:
+def _lanes(
+    bound: Bound, found: Found, dates: Sequence[Named]
+) -> tuple[dict[tuple[str, str], _Held], dict[str, list[Scored]]]:
     """The found rows as lanes, and what stands behind each."""
     held: dict[tuple[str, str], _Held] = {}
     lanes: dict[str, list[Scored]] = {"notes": [], "names": [], "links": [], "turns": []}
@@ -102,16 +105,17 @@ def _lanes(bound: Bound, found: Found) -> tuple[dict[tuple[str, str], _Held], di
         item, facts = note.impression, note.facts
         held["impression", item.clue] = _Held(render.short_line(item), _said(item), note.position, item)
         row = Row(item.clue, note.position, facts.created, (), item.content)
-        alive = _liveliness(bound, facts, found.now)
+        factor = _liveliness(bound, facts, found.now) * _timeliness(_said(item), dates)
         for lane, score in (("notes", note.words), ("names", note.names), ("links", note.links)):
             if score > 0:
-                lanes[lane].append(Scored("impression", row, score * alive))
+                lanes[lane].append(Scored("impression", row, score * factor))
     for score, message in found.turns:
         key = f"{message.turn}.{message.position}"
         held["turn", key] = _Held(
             render.heard_line(message.speaker, message.text), message.at, message.position, heard=message
         )
-        lanes["turns"].append(Scored("turn", Row(key, message.position, 0, (), message.text, message.speaker), score))
+        row = Row(key, message.position, 0, (), message.text, message.speaker)
+        lanes["turns"].append(Scored("turn", row, score * _timeliness(message.at, dates)))
     return held, lanes
 
 
@@ -125,6 +129,11 @@ def _liveliness(bound: Bound, facts: Facts, now: datetime) -> float:
     age_days = max(0, int((now.timestamp() * 1000 - facts.touched) / 86_400_000))  # whole: the same all day long
     fresh = 0.5 ** (age_days / half_life) if half_life else 0.0
     return 1 + CONSTANTS.fresh * fresh + CONSTANTS.used * min(1.0, facts.uses / CONSTANTS.often_used)
+
+
+def _timeliness(at: datetime, dates: Sequence[Named]) -> float:
+    """1, or less for what was said at another time than the question names."""
+    return CONSTANTS.other_time if dates and not any(date.includes(at) for date in dates) else 1.0
 
 
 def _newest(bound: Bound, budget: int, held: dict[tuple[str, str], _Held]) -> Flow[list[Scored]]:
