@@ -261,10 +261,12 @@ def fill(
     spent = 0
 
     def worth(index: int) -> float:
-        if index not in terms:
-            terms[index] = frozenset(terms_of(ranked[index].row))
-        own = terms[index]
-        old = sum([shown.get(term, 0) for term in own]) / (often * len(own)) if own else 0.0
+        own = terms.get(index)
+        if own is None:
+            own = terms[index] = frozenset(terms_of(ranked[index].row))
+            for term in own:
+                shown.setdefault(term, 0)
+        old = sum(map(shown.__getitem__, own)) / (often * len(own)) if own else 0.0
         return ranked[index].score * (1 - constants.novelty * old)
 
     # Worth only falls while rows are chosen, so a stale entry of the heap is an upper bound: work out the first one
@@ -284,7 +286,7 @@ def fill(
             spent += prices[index]
             chosen.append(index)
             for term in terms[index]:
-                shown[term] = min(often, shown.get(term, 0) + 1)
+                shown[term] = min(often, shown[term] + 1)
     taken = set(chosen)
     return Filling(
         tuple(ranked[index] for index in chosen),

@@ -34,6 +34,8 @@ CountUnits = Callable[[str], int]
 
 def plain(text: str) -> str:
     """One line that cannot close a fence or start a chat template's marker: breaks become blanks, `</` and `<|` `‹`."""
+    if text.isprintable() and "<" not in text and "  " not in text:
+        return text.strip(" ")  # the common case, at a tenth of the price
     return _MARKUP.sub("‹", _BREAKS.sub(" ", text).strip())
 
 
@@ -45,9 +47,9 @@ def line(item: Impression) -> str:
     return f"- {said:%Y-%m-%d} {plain(item.clue)} ({plain(names)}) {plain(item.content)}"
 
 
-def short_line(item: Impression) -> str:
+def short_line(content: str) -> str:
     """One note of a recall: its content alone; the date stands above, clue and filing at the item."""
-    return f"- {plain(item.content)}"
+    return f"- {plain(content)}"
 
 
 def heard_line(speaker: str, text: str) -> str:

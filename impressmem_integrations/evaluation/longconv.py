@@ -236,7 +236,7 @@ def _forgetting(store: ImpressionStore) -> Check:
     for item in gone:
         store.forget(item.clue)
     text = store.context(budget_units=8_000).text
-    left = [item for item in gone if item.clue in text.split() or short_line(item) in text]
+    left = [item for item in gone if item.clue in text.split() or short_line(item.content) in text]
     found = [item for item in gone if any(hit.clue == item.clue for hit in store.recall(item.content))]
     return Check("forgetting", not left and not found, f"{len(left) + len(found)} of {len(gone)} still shown")
 

@@ -9,10 +9,11 @@ from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands.records import (
     Facts,
+    Stored,
     as_text,
-    impression,
     moment,
     read_netstrings,
+    read_record,
     wire_name,
 )
 from impressmem_integrations.core.effects import Command, Raw
@@ -49,7 +50,8 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
         name = as_text(clue)
         if record:
             counted = Facts.parse(as_text(facts))
-            images[name] = impression(name, record, as_text(filing), counted, as_text(pinned), as_text(expires), "0")
+            read = Stored(name, as_text(filing), counted, as_text(pinned), as_text(expires), "0", read_record(record))
+            images[name] = read.impression()
     clues = tuple(listed.split("\x1f")) if listed else ()
     return JournalEntry(
         transaction=as_text(fields["transaction"]),

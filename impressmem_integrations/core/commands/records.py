@@ -215,39 +215,74 @@ class Facts(NamedTuple):
         return " ".join([*map(str, numbers), self.digest, self.origin])
 
 
-def impression(
-    clue: str, record: str | bytes, filing: str, facts: Facts, pinned_at: str, expires_at: str, changed: str
-) -> Impression:
-    """Build an impression from its stored parts.
+class Stored(NamedTuple):
+    """A record as it was read, of which the whole impression is made where it is wanted.
+
+    Attributes:
+        clue: Its clue.
+        filing: Categories and labels, joined.
+        facts: What the server counts for it.
+        pinned_at: Since when, in ms; "" where it is not pinned.
+        expires_at: When, in ms, or "".
+        changed: The scope's counter at its last change.
+        held: What the record holds.
+    """
+
+    clue: str
+    filing: str
+    facts: Facts
+    pinned_at: str
+    expires_at: str
+    changed: str
+    held: Mapping[str, Any]
+
+    @property
+    def content(self) -> str:
+        """Its content."""
+        return str(self.held["c"])
+
+    @property
+    def shown_at(self) -> datetime:
+        """When it was said, else last saved."""
+        return moment(self.held.get("t", self.facts.updated))
+
+    def impression(self) -> Impression:
+        """The whole of it."""
+        groups, *labels = self.filing.split(UNIT)
+        category, *also = groups.split(GROUP)
+        held, facts = self.held, self.facts
+        return Impression(
+            clue=self.clue,
+            content=held["c"],
+            category=category,
+            labels=tuple(labels),
+            pin=bool(self.pinned_at),
+            created_at=moment(facts.created),
+            updated_at=moment(facts.updated),
+            revision=facts.revision,
+            source=held.get("s"),
+            uses=facts.uses,
+            also=tuple(also),
+            seq=int(float(self.changed or 0)),
+            expires_at=moment(float(self.expires_at)) if self.expires_at else None,
+            pinned_at=moment(float(self.pinned_at)) if self.pinned_at else None,
+            value=held.get("v"),
+            said_at=moment(held["t"]) if "t" in held else None,
+        )
+
+
+def read_record(record: str | bytes) -> Mapping[str, Any]:
+    """What a record holds; its content stands under `c`.
 
     Raises:
-        CorruptStore: The record is not one of ours.
+        CorruptStore: It is not one of ours.
     """
     try:
-        held = json.loads(record)
-        content = held["c"]
+        held: Mapping[str, Any] = json.loads(record)
+        held["c"]
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable() from error
-    groups, *labels = filing.split(UNIT)
-    category, *also = groups.split(GROUP)
-    return Impression(
-        clue=clue,
-        content=content,
-        category=category,
-        labels=tuple(labels),
-        pin=bool(pinned_at),
-        created_at=moment(facts.created),
-        updated_at=moment(facts.updated),
-        revision=facts.revision,
-        source=held.get("s"),
-        uses=facts.uses,
-        also=tuple(also),
-        seq=int(float(changed or 0)),
-        expires_at=moment(float(expires_at)) if expires_at else None,
-        pinned_at=moment(float(pinned_at)) if pinned_at else None,
-        value=held.get("v"),
-        said_at=moment(held["t"]) if "t" in held else None,
-    )
+    return held
 
 
 def _unreadable() -> CorruptStore:
@@ -261,18 +296,23 @@ def rows(reply: Sequence[Raw]) -> list[Impression]:
 
 def rows_with_facts(reply: Sequence[Raw]) -> Iterator[tuple[Impression, Facts]]:
     """The rows of a reply with what the server counts for each."""
-    return map(row, reply)
+    for raw in reply:
+        read = stored(raw)
+        yield read.impression(), read.facts
 
 
-def row(raw: Raw) -> tuple[Impression, Facts]:
-    """One row of `lua/lib/rows.lua`: the record, and what the server counts for it."""
+def stored(raw: Raw) -> Stored:
+    """One row of `lua/lib/rows.lua`.
+
+    Raises:
+        CorruptStore: The record is not one of ours.
+    """
     try:
         text = raw.decode() if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
         raise _unreadable() from error
     clue, filing, counted, pinned, expires, changed, record = text.split(RECORD, 6)
-    facts = Facts.parse(counted)
-    return impression(clue, record, filing, facts, pinned, expires, changed), facts
+    return Stored(clue, filing, Facts.parse(counted), pinned, expires, changed, read_record(record))
 
 
 def read_netstrings(data: bytes) -> list[bytes]:

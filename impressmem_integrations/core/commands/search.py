@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.commands.records import RECORD, UNIT, Facts, as_text, moment, row
+from impressmem_integrations.core.commands.records import RECORD, UNIT, Stored, as_text, moment, stored
 from impressmem_integrations.core.commands.terms import WEIGHT_SCALE
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.core.ranking import CONSTANTS
-from impressmem_integrations.model import Impression
 
 _MOST_TERMS = 40
 _RECORD = RECORD.encode()
@@ -51,16 +50,14 @@ class Noted(NamedTuple):
         names: Its score by the names it is filed under.
         links: Its score by labels that occur with labels the question names.
         position: Its place in creation order.
-        impression: The record.
-        facts: What the server counts for it.
+        stored: The record.
     """
 
     words: float
     names: float
     links: float
     position: int
-    impression: Impression
-    facts: Facts
+    stored: Stored
 
 
 class Found(NamedTuple):
@@ -122,7 +119,7 @@ def search(
 
 def _noted(raw: Raw) -> Noted:
     words, names, links, position, rest = raw.split(_RECORD, 4)
-    return Noted(float(words), float(names), float(links), int(position), *row(rest))
+    return Noted(float(words), float(names), float(links), int(position), stored(rest))
 
 
 def _heard(raw: Raw) -> tuple[float, Heard]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from impressmem_integrations.core import ranking, render
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound, bytes_to_read
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.records import Facts
-from impressmem_integrations.core.commands.search import Found, Heard, search
+from impressmem_integrations.core.commands.search import Found, search
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.core.ranking import CONSTANTS, Filling, Row, Scored
@@ -31,13 +31,19 @@ _MOST_COMPARED = 20
 
 
 class _Held(NamedTuple):
-    """What stands behind a ranked row: a record or a message, with its line and the time it is shown under."""
+    """What stands behind a ranked row: a record or a message.
+
+    Attributes:
+        line: The line it is shown as.
+        at: The time it is shown under.
+        position: Its place among those of that time.
+        whole: Makes the impression, for a record; most of what a question finds is not shown.
+    """
 
     line: str
     at: datetime
     position: int = 0
-    impression: Impression | None = None
-    heard: Heard | None = None
+    whole: Callable[[], Impression] | None = None
 
 
 def recall(
@@ -88,7 +94,7 @@ def recall(
     if not fill:
         ranked = [scored for scored in ranked if scored.score > 0]
     filling = _fill(bound, ranked, held, budget, 0.0 if fill else CONSTANTS.floor)
-    return _recall(bound, filling, held, budget, labels=_labels_of(filling, held))
+    return _recall(bound, filling, held, budget)
 
 
 def _words(query: str | None) -> list[str]:
@@ -102,25 +108,25 @@ def _lanes(
     held: dict[tuple[str, str], _Held] = {}
     lanes: dict[str, list[Scored]] = {"notes": [], "names": [], "links": [], "turns": []}
     for note in found.impressions:
-        item, facts = note.impression, note.facts
-        held["impression", item.clue] = _Held(render.short_line(item), _said(item), note.position, item)
-        row = Row(item.clue, note.position, facts.created, (), item.content)
-        factor = _liveliness(bound, facts, found.now) * _timeliness(_said(item), dates)
+        item, facts, content = note.stored, note.stored.facts, note.stored.content
+        one = _Held(render.short_line(content), item.shown_at, note.position, item.impression)
+        held["impression", item.clue] = one
+        row = Row(item.clue, note.position, facts.created, (), content)
+        factor = _liveliness(bound, facts, found.now) * _timeliness(one.at, dates)
         for lane, score in (("notes", note.words), ("names", note.names), ("links", note.links)):
             if score > 0:
                 lanes[lane].append(Scored("impression", row, score * factor))
     for score, message in found.turns:
         key = f"{message.turn}.{message.position}"
-        held["turn", key] = _Held(
-            render.heard_line(message.speaker, message.text), message.at, message.position, heard=message
-        )
+        line = render.heard_line(message.speaker, message.text)
+        held["turn", key] = _Held(line, message.at, message.position)
         row = Row(key, message.position, 0, (), message.text, message.speaker)
         lanes["turns"].append(Scored("turn", row, score * _timeliness(message.at, dates)))
     return held, lanes
 
 
-def _said(item: Impression) -> datetime:
-    return item.said_at or item.updated_at
+def _held(item: Impression, place: int) -> _Held:
+    return _Held(render.short_line(item.content), item.said_at or item.updated_at, -place, lambda: item)
 
 
 def _liveliness(bound: Bound, facts: Facts, now: datetime) -> float:
@@ -143,7 +149,7 @@ def _newest(bound: Bound, budget: int, held: dict[tuple[str, str], _Held]) -> Fl
     )
     lane = []
     for place, (item, facts) in enumerate(page.items):
-        held.setdefault(("impression", item.clue), _Held(render.short_line(item), _said(item), -place, item))
+        held.setdefault(("impression", item.clue), _held(item, place))
         lane.append(Scored("impression", Row(item.clue, -place, facts.created, (), item.content), 0.0))
     return lane
 
@@ -165,22 +171,20 @@ def _terms_of(text: str) -> frozenset[str]:
     return frozenset(tokenise(text))
 
 
-def _labels_of(filling: Filling, held: Mapping[tuple[str, str], _Held]) -> tuple[str, ...]:
-    items = (held[scored.kind, scored.row.key].impression for scored in filling.chosen)
-    return tuple(dict.fromkeys(label for item in items if item for label in item.labels))
-
-
 def _recall(
     bound: Bound,
     filling: Filling,
     held: Mapping[tuple[str, str], _Held],
     budget: int,
     *,
-    labels: tuple[str, ...] = (),
+    labels: tuple[str, ...] | None = None,
     near: tuple[str, ...] = (),
     more: int = 0,
 ) -> Recall:
-    """The result: items in the order they were chosen, their text by date within the budget."""
+    """The result: items in the order they were chosen, their text by date within the budget.
+
+    Its labels are those of the items unless others are given.
+    """
     chosen = list(filling.chosen)
     left = list(filling.left_out)
 
@@ -192,8 +196,12 @@ def _recall(
     while chosen and bound.count_units(text) > budget:  # the dates take a little more
         left.insert(0, chosen.pop())
         text = text_of(chosen) if chosen else ""
+    items = tuple(_item(scored, held) for scored in chosen)
+    if labels is None:
+        records = (item.impression for item in items)
+        labels = tuple(dict.fromkeys(label for record in records if record for label in record.labels))
     return Recall(
-        tuple(_item(scored, held) for scored in chosen),
+        items,
         text,
         _omissions(bound, left, held, more),
         labels,
@@ -208,7 +216,7 @@ def _item(scored: Scored, held: Mapping[tuple[str, str], _Held]) -> Ranked:
         scored.row.key,
         scored.kind,
         scored.row.text,
-        one.impression,
+        one.whole() if one.whole else None,
         scored.score,
         dict(scored.receipt),
         one.at,
@@ -242,11 +250,11 @@ def _filed(
     scores: dict[str, float] = {}
     if terms:
         found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=False))
-        scores = {note.impression.clue: note.words + note.names + note.links for note in found.impressions}
+        scores = {note.stored.clue: note.words + note.names + note.links for note in found.impressions}
     held: dict[tuple[str, str], _Held] = {}
     ranked = []
     for place, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True)):
-        held["impression", item.clue] = _Held(render.short_line(item), _said(item), -place, item)
+        held["impression", item.clue] = _held(item, place)
         row = Row(item.clue, -place, 0, (), item.content)
         receipt = {"filed": place + 1}
         ranked.append(Scored("impression", row, matches + scores.get(item.clue, 0.0), receipt))
@@ -298,5 +306,5 @@ def relevant(bound: Bound, query: str, budget_units: int, shown: Iterable[str]) 
         return ""
     if len(fresh) == len(found.items):
         return found.text
-    kept = {render.short_line(item.impression) for item in found.items if item.impression and item.clue in known}
+    kept = {render.short_line(item.content) for item in found.items if item.kind == "impression" and item.clue in known}
     return render.without_lines(found.text, kept)
