@@ -16,10 +16,8 @@ from impressmem_integrations.core.ranking import CONSTANTS
 
 _MOST_TERMS = 40
 _RECORD = RECORD.encode()
-_HITS = (40, 100)
+_HITS = (30, 100)
 _ROWS = (40, 400)
-_UNITS_PER_HIT = 20
-_UNITS_PER_ROW = 12
 
 
 class Heard(NamedTuple):
@@ -88,8 +86,8 @@ def search(
         budget_units: What is to be filled: a large budget wants more hits and rows.
         turns: Search the kept messages as well.
     """
-    hits = min(_HITS[1], max(_HITS[0], budget_units // _UNITS_PER_HIT))
-    rows = min(_ROWS[1], max(_ROWS[0], budget_units // _UNITS_PER_ROW))
+    hits = _between(_HITS, budget_units // 15 - 30)  # what a small budget cannot show need not be looked at (E10)
+    rows = _between(_ROWS, budget_units // 10 - 40)
 
     def parse(reply: Sequence[Raw]) -> Found:
         now, impressions, heard = reply
@@ -115,6 +113,10 @@ def search(
         *terms[:_MOST_TERMS],
     )
     return Command("search", (keys.meta_key(bound.scope),), args, parse, writes=False)
+
+
+def _between(bounds: tuple[int, int], number: int) -> int:
+    return min(bounds[1], max(bounds[0], number))
 
 
 def _noted(raw: Raw) -> Noted:

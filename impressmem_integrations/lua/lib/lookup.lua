@@ -117,30 +117,25 @@ local function lookup(index, terms, cap, most)
   end
   weigh(index, found, rows, known)
 
-  local times, best, terms_found = index.times(rows), {}, #found
+  local times, count = index.times(rows), #found
   for i, member in ipairs(rows) do
-    local weights, time = known[member], times[i]
-    if weights and time then
+    local time, best, place = times[i], {}, positions[member]
+    if time then
       for side = -width, width do
-        local row = at[positions[member] + side]
-        if row and times[row] and math.abs(times[row] - time) <= index.gap then
-          local share, kept = side == 0 and 1 or index.shares[math.abs(side)], best[row]
-          if not kept then
-            kept = {}
-            best[row] = kept
-          end
-          for t = 1, terms_found do
+        local row = at[place + side]
+        local weights = row and known[rows[row]]
+        if weights and times[row] and math.abs(times[row] - time) <= index.gap then
+          local share = side == 0 and 1 or index.shares[math.abs(side)]
+          for t = 1, count do
             local weight = weights[t]
-            if weight and weight * share > (kept[t] or 0) then kept[t] = weight * share end
+            if weight and weight * share > (best[t] or 0) then best[t] = weight * share end
           end
         end
       end
+      local score = 0
+      for t = 1, count do score = score + (best[t] or 0) end
+      if score > 0 then scores[member] = score end
     end
-  end
-  for row, weights in pairs(best) do
-    local score = 0
-    for t = 1, terms_found do score = score + (weights[t] or 0) end
-    scores[rows[row]] = score
   end
   return scores, positions, frequencies
 end
