@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -22,10 +22,11 @@ from tests.servers import RunningServer
 MEMORY = "memory per impression"
 _MEMORY_TARGET = Target("described", 3.0)
 
-_ORDER, _TERMS, _JOURNAL, _TURNS = "record + names + order", "+ links + terms", "+ journal", "turns"
+_ORDER, _TERMS, _JOURNAL = "record + names + order", "+ links + terms", "+ journal"
+_TURNS = "apart: a message kept as evidence"
 _FEATURES = {
     _ORDER: "meta impressions filing facts hints spelling categories labels clues created changed withdrawn pins"
-    " strength expiry category label",
+    " strength expiry category label scopes",
     _TERMS: "links term terms",
     _JOURNAL: "journal",
     _TURNS: "turns turn-term turn-terms turn-places seen threads",
@@ -39,7 +40,9 @@ _TARGETS = {
     (_JOURNAL, "English"): (Target("described", 3.0),),
 }
 _LANGUAGES = {"English": ENGLISH, "Chinese": CHINESE}
+FEATURES = tuple(_FEATURES)
 _NOTES_PER_TURN = 20
+_NAMED_KEYS = 4
 
 
 def per_impression(stage: Stage) -> Result:
@@ -76,12 +79,13 @@ def _weighed(binary: Path, effort: Effort, language: str, words: Words, *, with_
     text = sum(note.text_bytes for note in notes) / size
     described = _described_bytes(binary, scopes, notes) if with_described else None
 
-    def result(name: str, floor: float, subject: float, described: float | None, targets: tuple[Target, ...]) -> Result:
+    def result(feature: str, floor: float, subject: float, described: float | None, keys: dict[str, float]) -> Result:
         values: dict[Measure, float] = {"floor": subject / floor}
         if described:
             values["described"] = subject / described
+        largest = sorted(keys.items(), key=lambda key: -key[1])[:_NAMED_KEYS]
         return Result(
-            name=f"{name}, {language}",
+            name=f"{feature}, {language}",
             size=size,
             unit="bytes",
             floor=floor,
@@ -90,7 +94,8 @@ def _weighed(binary: Path, effort: Effort, language: str, words: Words, *, with_
             floor_name="its own text",
             values=values,
             pairs=1,
-            targets=targets,
+            targets=_TARGETS.get((feature, language), ()),
+            note=", ".join(f"{word} {taken:,.0f}" for word, taken in largest),
             block=f"memory per impression, {scopes:,} scopes × {size:,} impressions saved one by one",
         )
 
@@ -103,18 +108,18 @@ def _weighed(binary: Path, effort: Effort, language: str, words: Words, *, with_
         for user in users:
             for note in notes:
                 user.save(**asdict(note))
-        weights, so_far = _weights(server.admin, empty), 0.0
+        weights, so_far = _weights(server.admin, empty, scopes * size), 0.0
         for feature in (_ORDER, _TERMS, _JOURNAL):
-            so_far += weights[feature] / scopes / size
-            yield result(feature, text, so_far, described, _TARGETS.get((feature, language), ()))
+            so_far += sum(weights[feature].values())
+            yield result(feature, text, so_far, described, weights[feature])
         said = notes[::_NOTES_PER_TURN]
         for user in users:
             for note in said:
                 talk = [{"role": "user", "content": note.content}, {"role": "assistant", "content": note.content}]
                 user.remember_turns(talk)
-        turns = _weights(server.admin, empty)[_TURNS] / scopes / (2 * len(said))
+        turns = _weights(server.admin, empty, scopes * 2 * len(said))[_TURNS]
         spoken = sum(len(note.content.encode()) for note in said) / len(said)
-        yield result("apart: a message kept as evidence", spoken, turns, None, ())
+        yield result(_TURNS, spoken, sum(turns.values()), None, turns)
 
 
 def _described_bytes(binary: Path, scopes: int, notes: list[corpus.Note]) -> float:
@@ -126,31 +131,28 @@ def _described_bytes(binary: Path, scopes: int, notes: list[corpus.Note]) -> flo
         return (used_memory(server.admin) - empty) / scopes / len(notes)
 
 
-def _weights(client: redis.Redis, empty: int) -> Counter[str]:
-    """Bytes by feature, of all that the server took since it was empty."""
+def _weights(client: redis.Redis, empty: int, items: int) -> dict[str, dict[str, float]]:
+    """Feature -> word of its keys -> bytes for each of `items`, of all that the server took since it was empty."""
     grown = used_memory(client) - empty
     keys = list(client.scan_iter(count=1_000))
-    found: Counter[str] = Counter()
-    counts: Counter[str] = Counter(map(_feature, keys))
+    words = [_word(key) for key in keys]
+    taken: Counter[str] = Counter()
     for at in range(0, len(keys), 1_000):
         pipeline = client.pipeline(transaction=False)
-        chunk = keys[at : at + 1_000]
-        for key in chunk:
+        for key in keys[at : at + 1_000]:
             pipeline.memory_usage(key, samples=0)
-        for key, taken in zip(chunk, pipeline.execute(), strict=True):
-            found[_feature(key)] += taken
-    share = (grown - found.total()) / len(keys)
-    for feature, count in counts.items():
-        found[feature] += round(share * count)
+        for word, size in zip(words[at : at + 1_000], pipeline.execute(), strict=True):
+            taken[word] += size
+    share = (grown - taken.total()) / len(keys)
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for word, count in Counter(words).items():
+        found[_FEATURE_OF[word]][word] = (taken[word] + share * count) / items
     return found
 
 
-def _feature(key: bytes) -> str:
-    """Which feature a key belongs to; the registry of scopes counts as names."""
+def _word(key: bytes) -> str:
+    """The key word that a key's name holds after its scope; `scopes` for the registry, which has none."""
     if b"}:" not in key:
-        return _ORDER
-    words = key.split(b"}:", 1)[1].decode(errors="replace").split(":")
-    word = words[1] if words[0].isdigit() else words[0]
-    if word not in _FEATURE_OF:
-        raise RuntimeError(f"the bench does not know to what feature a key {word!r} belongs")
-    return _FEATURE_OF[word]
+        return "scopes"
+    parts = key.split(b"}:", 1)[1].decode(errors="replace").split(":")
+    return parts[1] if parts[0].isdigit() else parts[0]

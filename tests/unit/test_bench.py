@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import agent, scopes, stability
+from tests.bench import agent, memory, scopes, stability
 from tests.bench.__main__ import main
 from tests.bench.measure import IMPORT, QUICK
-from tests.bench.memory import MEMORY
 from tests.bench.report import table
 from tests.bench.results import Measure, Result, Target
 from tests.bench.rows import ROWS
@@ -20,7 +19,7 @@ from tests.bench.stage import Stage
 from tests.servers import RunningServer, valkey_binary
 
 BY_SIZE = [
-    MEMORY,
+    memory.MEMORY,
     stability.STABLE,
     *(stability.USED.format(units) for units in stability.BUDGETS),
     *agent.NAMES,
@@ -28,11 +27,7 @@ BY_SIZE = [
 ]
 ONCE = [
     *(scopes.NAME.format(row.name) for row in scopes.OPERATIONS),
-    *(
-        f"{what}, {language}"
-        for language in ("English", "Chinese")
-        for what in ("record + names + order", "+ links + terms", "+ journal", "apart: a message kept as evidence")
-    ),
+    *(f"{feature}, {language}" for language in ("English", "Chinese") for feature in memory.FEATURES),
 ]
 CONVERSATION = {
     "speaker_a": "Ann",
