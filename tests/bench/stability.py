@@ -8,6 +8,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from statistics import mean, median
 
+from impressmem_integrations.core.text import units as count_units
 from impressmem_integrations.model import Context, common_prefix
 from tests.bench.measure import Effort
 from tests.bench.results import Measure, Result, Target
@@ -73,10 +74,18 @@ def _used(stage: Stage, units: int, made: list[Context]) -> Result:
         unit="%",
         floor=None,
         subject=None if lowest is None else median(100 * context.units / units for context in short),
-        described=None,
+        described=_described_used(stage, units),
         floor_name="",
         values={} if lowest is None else {"lowest": lowest},
         pairs=len(short),
         targets=(_USED_TARGET,),
         note="" if short else "every impression fits",
     )
+
+
+def _described_used(stage: Stage, units: int) -> float | None:
+    """The share of the budget that its impressions take; names stand outside of it, and times, which it does not count."""
+    if stage.described is None:
+        return None
+    *_, impressions, _ = stage.described.text(units).split("------\n")
+    return 100 * count_units(impressions) / units
