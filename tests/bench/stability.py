@@ -84,7 +84,7 @@ def _used(stage: Stage, units: int, made: list[Context]) -> Result:
 
 
 def _described_used(stage: Stage, units: int) -> float | None:
-    """The share of the budget that its impressions take; names stand outside of it, and times, which it does not count."""
+    """The share of the budget that its impressions take; names stand outside, times are not counted by it."""
     if stage.described is None:
         return None
     *_, impressions, _ = stage.described.text(units).split("------\n")

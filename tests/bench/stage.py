@@ -86,17 +86,22 @@ class Stage:
         try:
             yield store
         finally:
-            store.forget_everything()
+            self._pipelined("unlink", [(key,) for key in self._keys(store.scope)])
 
     def _copy(self, source: Scope, target: Scope) -> None:
         """Copy a scope key by key on the server: filling one by saves takes minutes where it is large."""
         start, end = scope_prefix(source).encode(), scope_prefix(target).encode()
-        pipeline = self.client.pipeline(transaction=False)
-        for key in list(self.client.scan_iter(start + b"*", count=1_000)):
-            pipeline.copy(key, end + key.removeprefix(start), replace=True)
-            if len(pipeline) >= 1_000:
-                pipeline.execute()
-        pipeline.execute()
+        self._pipelined("copy", [(key, end + key.removeprefix(start)) for key in self._keys(source)])
+
+    def _keys(self, scope: Scope) -> list[bytes]:
+        return list(self.client.scan_iter(scope_prefix(scope).encode() + b"*", count=1_000))
+
+    def _pipelined(self, command: str, calls: list[tuple[bytes, ...]]) -> None:
+        for at in range(0, len(calls), 1_000):
+            pipeline = self.client.pipeline(transaction=False)
+            for arguments in calls[at : at + 1_000]:
+                getattr(pipeline, command)(*arguments)
+            pipeline.execute()
 
     def __exit__(self, *_: object) -> None:
         for store in (self.store, self.native_store, self.full_store):
