@@ -39,7 +39,7 @@ lint: $(VENV)/.dev ## Check style, formatting, types and import directions
 	@# The logo and progress of lint-imports say nothing when all is well.
 	@report=$$($(RUN)/lint-imports 2>&1) && echo "$$report" | tail -n 1 || { echo "$$report"; exit 1; }
 
-bench: $(VENV)/.dev ## Measure against the numbers that docs/design.md names
+bench: $(VENV)/.dev ## Measure speed and memory as ratios (ARGS="--help" shows its options)
 	@$(RUN)/python -m tests.bench $(ARGS)
 
 clean: ## Remove the environments, caches and build results

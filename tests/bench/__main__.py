@@ -8,16 +8,23 @@ import platform
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import redis
 
 from impressmem_integrations.embedded import find_server_binary
-from tests.bench import described, measure, report, share
+from impressmem_integrations.errors import InvalidInput
+from tests.bench import described, measure, memory, report, share
+from tests.bench.agent import turns
 from tests.bench.described import Described, DescribedUnavailable
-from tests.bench.measure import Effort, Result
+from tests.bench.evidence import evidence
+from tests.bench.measure import Effort
+from tests.bench.results import Result
 from tests.bench.rows import FAST_STEMMER, ROWS
+from tests.bench.scopes import scopes
+from tests.bench.stability import stability
 from tests.bench.stage import Stage
 from tests.servers import RunningServer, version
 
@@ -25,11 +32,14 @@ _SIZES = (1_000, 10_000)
 _NOTES = """\
 Floor, ours and described are timed in turn, call by call, over TCP on 127.0.0.1; values are medians, ratios are medians
 of the pairs' own ratios. "native" is measured against the same asyncio client, everything else against the blocking
-one. "trips" are sends counted in each client (ours : described); a pipeline is one."""
+one. "trips" are sends counted in each client (ours : described); a pipeline is one. "p95" is ours at its 95th
+percentile, to the floor's median. Rows of LangMem show LangMem under "ours", and the agent without memory as floor."""
 
 
-def run(sizes: Sequence[int], effort: Effort, *, with_described: bool, profiled: bool) -> tuple[list[Result], str]:
-    """Measure every row at every size.
+def run(
+    sizes: Sequence[int], effort: Effort, *, with_described: bool, profiled: bool, longconv: Path | None = None
+) -> tuple[list[Result], str]:
+    """Measure every row: once, or at every size.
 
     Returns:
         The results, and the profile's text (empty unless asked for).
@@ -45,12 +55,23 @@ def run(sizes: Sequence[int], effort: Effort, *, with_described: bool, profiled:
             _say(f"filling with {size:,} impressions")
             stage = stack.enter_context(Stage(server, size, other))
             stage.fill()
-            results.append(measure.memory(stage))
+            results.append(memory.per_impression(stage))
+            _say(f"{size:,} impressions: contexts over many saves")
+            results += stability(stage, effort)
+            _say(f"{size:,} impressions: turns of an agent")
+            results += turns(stage, effort)
             for row in ROWS:
                 _say(f"{size:,} impressions: {row.name}")
                 results.append(measure.measure(stage, row, effort))
                 if profiled and row.profiled:
                     profiles.append(share.profile(stage, row, effort.pairs))
+    _say(f"beside {effort.scopes:,} scopes")
+    results += scopes(binary, effort)
+    _say("memory by feature")
+    results += memory.by_feature(binary, effort, with_described=with_described)
+    if longconv is not None:
+        _say("evidence recall")
+        results += evidence(binary, longconv)
     _say("")
     return results, "\n\n".join(profiles)
 
@@ -85,6 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few calls: shows that it works, not how fast")
     parser.add_argument("--no-described", action="store_true", help="leave the described system out")
     parser.add_argument("--profile", action="store_true", help="show where the time goes")
+    parser.add_argument(
+        "--memory-scopes", type=int, metavar="N", help="scopes whose memory is weighed by feature (100 by default)"
+    )
+    parser.add_argument("--longconv", type=Path, metavar="DIR", help="measure evidence recall on conversations in DIR")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file as well")
     options = parser.parse_args(arguments)
     with_described = not options.no_described
@@ -92,8 +117,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if with_described:
             described.environment()
         effort = measure.QUICK if options.quick else measure.FULL
-        results, profiles = run(options.sizes, effort, with_described=with_described, profiled=options.profile)
-    except DescribedUnavailable as error:
+        if options.memory_scopes:
+            effort = replace(effort, kept_scopes=options.memory_scopes)
+        results, profiles = run(
+            options.sizes,
+            effort,
+            with_described=with_described,
+            profiled=options.profile,
+            longconv=options.longconv,
+        )
+    except (DescribedUnavailable, InvalidInput) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     setting = _setting(with_described)

@@ -86,6 +86,14 @@ class Described:
         for notes in chunks:
             self._ask({"do": "load", "args": {"notes": [asdict(note) for note in notes]}})
 
+    def load_as(self, bot: str, notes: list[Note]) -> None:
+        """Save notes under another bot, the described system's only division."""
+        self._ask({"do": "load_as", "args": {"bot": bot, "notes": [asdict(note) for note in notes]}})
+
+    def text(self, units: int) -> str:
+        """The text of its context."""
+        return str(self._ask({"do": "context", "args": {"units": units}})["value"])
+
     def count(self) -> int:
         """How many impressions it holds."""
         return int(self._ask({"do": "count"})["value"])

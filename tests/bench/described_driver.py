@@ -40,9 +40,12 @@ class Driver:
     """The operations by name."""
 
     def __init__(self, host: str, port: int) -> None:
-        config = ImpressMemConfig(bot_id="bench", redis_config={"host": host, "port": port, "db": 0})
-        self.manager = ImpressMemManager(config)
+        self.address = {"host": host, "port": port, "db": 0}
+        self.manager = self.manager_of("bench")
         self.recall_tool = RecallImpressionsTool(self.manager)
+
+    def manager_of(self, bot: str) -> Any:
+        return ImpressMemManager(ImpressMemConfig(bot_id=bot, redis_config=self.address))
 
     async def save(self, **note: Any) -> None:
         await self.manager.save_impression(**note)
@@ -51,8 +54,16 @@ class Driver:
         for note in notes:
             await self.manager.save_impression(**note)
 
-    async def context(self, units: int) -> None:
-        filled(await self.manager.build_memory_context(max_impression_text_units=units))
+    async def load_as(self, bot: str, notes: list[dict[str, Any]]) -> None:
+        manager = self.manager_of(bot)
+        for note in notes:
+            await manager.save_impression(**note)
+        await manager.close()
+
+    async def context(self, units: int) -> str:
+        text = await self.manager.build_memory_context(max_impression_text_units=units)
+        filled(text)
+        return str(text)
 
     async def get(self, clue: str) -> None:
         filled(await self.manager.get_impressions_by_clues([clue]))

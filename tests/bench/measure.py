@@ -7,64 +7,65 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
-from statistics import median
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
 
 from tests.bench.described import ROOT
-from tests.bench.rows import Measure, Row, Target
+from tests.bench.results import Measure, Result, Target
+from tests.bench.rows import Row
 from tests.bench.stage import Stage, counted_trips
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is measured, by row: pairs at the most, seconds at the most, and the same for the described system."""
+    """How much is measured.
+
+    Attributes:
+        pairs, seconds: The most pairs of a row, and the most seconds they may take.
+        described_calls, described_seconds: The same for the described system.
+        interpreters: Pairs of fresh interpreters for the import.
+        saves: Single saves over which the stability of a context is followed.
+        scopes: Further scopes that cost per operation is measured beside.
+        kept_scopes: Scopes whose memory is weighed, of `kept_notes` notes each.
+        fewest: The fewest pairs of a row, whatever they take.
+    """
 
     pairs: int
     seconds: float
     described_calls: int
     described_seconds: float
     interpreters: int
+    saves: int
+    scopes: int
+    kept_scopes: int
+    kept_notes: int
     fewest: int = 7
 
 
-FULL = Effort(pairs=400, seconds=6.0, described_calls=40, described_seconds=4.0, interpreters=21)
-QUICK = Effort(pairs=20, seconds=1.0, described_calls=5, described_seconds=1.0, interpreters=5, fewest=3)
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One measured row. Values are medians; ratios are medians of the pairs' own ratios.
-
-    Attributes:
-        name: The row's.
-        size: Impressions in each system; None where it does not matter.
-        unit: Of the three values that follow: `µs`, `ms` or `bytes`.
-        floor: The floor; None where there is none.
-        subject: This project.
-        described: The described system, if measured.
-        floor_name: What the floor is.
-        values: What targets are about: `floor` and `described` ratios, and `trips`.
-        described_trips: Round trips of the described system.
-        pairs: How many pairs were measured.
-        targets: What has to be reached.
-    """
-
-    name: str
-    size: int | None
-    unit: str
-    floor: float | None
-    subject: float
-    described: float | None
-    floor_name: str
-    values: dict[Measure, float]
-    pairs: int
-    described_trips: int | None = None
-    targets: tuple[Target, ...] = field(default=())
-
-    def reached(self, target: Target) -> bool | None:
-        """Whether a target is reached; None where it could not be measured."""
-        value = self.values.get(target.of)
-        return None if value is None else value <= target.most
+FULL = Effort(
+    pairs=400,
+    seconds=6.0,
+    described_calls=40,
+    described_seconds=4.0,
+    interpreters=21,
+    saves=1_000,
+    scopes=10_000,
+    kept_scopes=100,
+    kept_notes=300,
+)
+QUICK = Effort(
+    pairs=20,
+    seconds=1.0,
+    described_calls=5,
+    described_seconds=1.0,
+    interpreters=5,
+    saves=60,
+    scopes=50,
+    kept_scopes=2,
+    kept_notes=40,
+    fewest=3,
+)
 
 
 def measure(stage: Stage, row: Row, effort: Effort) -> Result:
@@ -95,6 +96,8 @@ def measure(stage: Stage, row: Row, effort: Effort) -> Result:
         "floor": median(our / floor for our, floor in zip(ours, floors, strict=True)),
         "trips": trips,
     }
+    if any(target.of == "p95" for target in row.targets):
+        values["p95"] = p95(ours) / median(floors)
     if theirs:
         values["described"] = median(our / their for our, their in theirs)
     return Result(
@@ -108,8 +111,13 @@ def measure(stage: Stage, row: Row, effort: Effort) -> Result:
         values=values,
         pairs=len(ours),
         described_trips=round(median(their_trips)) if theirs else None,
-        targets=row.targets,
+        targets=tuple(target for target in row.targets if target.smallest <= stage.size <= target.largest),
     )
+
+
+def p95(values: Sequence[float]) -> float:
+    """The value that 95 % do not exceed."""
+    return quantiles(values, n=20, method="inclusive")[-1]
 
 
 def _warm_up(stage: Stage, row: Row) -> int:
@@ -127,12 +135,8 @@ def _warm_up(stage: Stage, row: Row) -> int:
     return most
 
 
-# --- rows that are no calls ---------------------------------------------------------------------------------------
-
 IMPORT = "import of ImpressionStore"
-MEMORY = "memory per impression"
 _IMPORT_TARGET = Target("floor", 1.3)
-_MEMORY_TARGET = Target("described", 3.0)
 
 
 def import_time(effort: Effort) -> Result:
@@ -167,20 +171,3 @@ def _seconds_of(statement: str, bytecode: str) -> float:
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONPYCACHEPREFIX": bytecode, "PYTHONDONTWRITEBYTECODE": ""}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     return float(done.stdout)
-
-
-def memory(stage: Stage) -> Result:
-    """What one impression takes on the server, indexes and (here) journal included."""
-    ours, theirs = stage.memory
-    return Result(
-        name=MEMORY,
-        size=stage.size,
-        unit="bytes",
-        floor=None,
-        subject=ours / stage.size,
-        described=None if theirs is None else theirs / stage.size,
-        floor_name="",
-        values={} if theirs is None else {"described": ours / theirs},
-        pairs=1,
-        targets=(_MEMORY_TARGET,),
-    )

@@ -6,23 +6,28 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from tests.bench.measure import Result
+from tests.bench.results import WORDS, Measure, Result
 
-_TITLES = ("", "floor", "", "ours", "÷ floor", "described", "÷ described", "trips", "to reach", "reached")
+_TITLES = ("", "floor", "", "ours", "÷ floor", "described", "÷ described", "trips", "also", "to reach", "reached")
+_COLUMNS = {"floor", "described", "trips"}
 _RIGHT = {2, 3, 4, 5, 6, 7}
 
 
 def table(results: Sequence[Result]) -> str:
-    """One line a row, in blocks by number of impressions."""
+    """One line a row, in blocks: by number of impressions, where a row names no block of its own."""
     lines = [_TITLES, *map(_cells, results)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(_TITLES))]
-    text, size = [_joined(_TITLES, widths)], -1
+    text, block = [_joined(_TITLES, widths)], ""
     for result, cells in zip(results, lines[1:], strict=True):
-        if result.size != size:
-            size = result.size or 0
-            text += ["", f"{size:,} impressions" if size else "whatever the size"]
+        if _block(result) != block:
+            block = _block(result)
+            text += ["", block]
         text.append(_joined(cells, widths))
     return "\n".join(text)
+
+
+def _block(result: Result) -> str:
+    return result.block or (f"{result.size:,} impressions" if result.size else "whatever the size")
 
 
 def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -47,9 +52,14 @@ def _cells(result: Result) -> tuple[str, ...]:
         _value(result.described, result.unit),
         _ratio(values.get("described")),
         trips,
+        ", ".join([*(words.format(f"{values[of]:.3g}") for of, words in _also(values)), *filter(None, [result.note])]),
         ", ".join(map(str, result.targets)) or "no target",
         ", ".join(_verdict(result.reached(target)) for target in result.targets),
     )
+
+
+def _also(values: dict[Measure, float]) -> list[tuple[Measure, str]]:
+    return [(of, words) for of, words in WORDS.items() if of in values and of not in _COLUMNS]
 
 
 def _value(value: float | None, unit: str) -> str:
@@ -57,7 +67,7 @@ def _value(value: float | None, unit: str) -> str:
         return ""
     if unit == "µs" and value >= 10_000:
         return f"{value / 1_000:,.0f} ms"
-    return f"{value:,.0f} {unit}"
+    return f"{value:.1f} %" if unit == "%" else f"{value:,.0f} {unit}"
 
 
 def _ratio(value: float | None) -> str:
@@ -76,7 +86,7 @@ def as_json(setting: dict[str, Any], results: Sequence[Result]) -> dict[str, Any
         asdict(result)
         | {
             "targets": [
-                {"of": target.of, "most": target.most, "reached": result.reached(target)} for target in result.targets
+                {"of": target.of, "target": str(target), "reached": result.reached(target)} for target in result.targets
             ]
         }
         for result in results

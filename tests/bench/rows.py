@@ -5,35 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
-from tests.bench.corpus import Note
+from tests.bench.corpus import ANY_NOTE_QUESTIONS, QUESTIONS, Note
 from tests.bench.described import Request
+from tests.bench.results import Target
 from tests.bench.stage import Stage
 
 Call = Callable[[], Any]
-Measure = Literal["floor", "described", "trips"]
 
 FAST_STEMMER = find_spec("Stemmer") is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a row has to reach.
-
-    Attributes:
-        of: What is bounded: the ratio to the floor, the ratio to the described system, or the round trips.
-        most: The highest value that is good enough.
-    """
-
-    of: Measure
-    most: float
-
-    def __str__(self) -> str:
-        if self.of == "trips":
-            return f"{self.most:g} trip{'s' if self.most > 1 else ''}"
-        most = f"1/{1 / self.most:g}" if self.most < 1 else f"{self.most:g}"
-        return f"≤ {most} × {self.of}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +153,15 @@ def _described_recall(stage: Stage) -> Request:
     return Request("recall", {"category": note.category, "labels": note.labels[:2]})
 
 
+def _ask(questions: tuple[str, ...]) -> Side:
+    def prepare(stage: Stage) -> Call:
+        number = stage.next_number()
+        question = questions[number % len(questions)].format(number=number * 7_919 % stage.size)
+        return lambda: stage.store.recall(question)
+
+    return Side(prepare)
+
+
 # --- merges -------------------------------------------------------------------------------------------------------
 
 _NOTES_OF_MERGED_LABELS = 10
@@ -220,6 +210,9 @@ _READ_AFTER_SAVE = (Target("described", 1 / 100), Target("trips", 2))
 _MERGE = (Target("described", 1 / 100), _ONE_TRIP)
 
 
+_QUESTION = (Target("p95", 60, largest=10_000), Target("p95", 200, smallest=10_001), _ONE_TRIP)
+
+
 def _context_rows(units: int) -> tuple[Row, ...]:
     text, described, name = _context_text(units), _described_context(units), f"context {units:,} units"
     floor, native_floor = same_bytes(name, text), same_bytes(name, text, awaited=True)
@@ -227,18 +220,34 @@ def _context_rows(units: int) -> tuple[Row, ...]:
         Row(name, _context(units), floor, described, _READ, profiled=True),
         Row(f"{name}, awaited", _context(units, awaited=True), floor, described, _READ_IN_THREADS),
         Row(f"{name}, native", _context(units, "native_store", awaited=True), native_floor, described, _READ),
-        Row(
-            f"{name}, after a save",
-            _context(units, after_save=True),
-            floor,
-            _described_context(units, after_save=True),
-            _READ_AFTER_SAVE,
-        ),
     )
 
 
+def _after_save(units: int) -> Row:
+    name = f"context {units:,} units"
+    floor, described = same_bytes(name, _context_text(units)), _described_context(units, after_save=True)
+    return Row(f"{name}, after a save", _context(units, after_save=True), floor, described, _READ_AFTER_SAVE)
+
+
+SAVE_NEW = Row("save new", _save(_new), set_script(), _described_save(_new), _SAVE, profiled=True)
+ASK = Row("recall by question, common words", _ask(ANY_NOTE_QUESTIONS), ping(), None, _QUESTION, profiled=True)
+CONTEXT = _context_rows(10_000)[0]
+
 ROWS: tuple[Row, ...] = (
-    Row("save new", _save(_new), set_script(), _described_save(_new), _SAVE, profiled=True),
+    # Reads come first: what is written later makes the stores larger.
+    Row(
+        "get",
+        Side(_get),
+        same_bytes("note", lambda stage: stage.held_note(0).payload.decode()),
+        lambda stage: Request("get", {"clue": stage.held_note(stage.next_number()).clue}),
+        profiled=True,
+    ),
+    Row("recall by filing", Side(_recall), ping(), _described_recall, profiled=True),
+    Row("recall by question, rarer words", _ask(QUESTIONS), ping(), None, _QUESTION, profiled=True),
+    ASK,
+    *_context_rows(1_000),
+    *_context_rows(10_000),
+    SAVE_NEW,
     Row("save new, awaited", _save(_new, awaited=True), set_script(), _described_save(_new), _SAVE),
     Row("save new, native", _save(_new, "native_store", awaited=True), set_script(True), _described_save(_new), _SAVE),
     Row("save replacing", _save(_replacing), set_script(), _described_save(_replacing), _SAVE, profiled=True),
@@ -251,17 +260,8 @@ ROWS: tuple[Row, ...] = (
         _SAVE,
     ),
     Row("save new, full scope", _save(_new, "full_store"), set_script(), targets=_SAVE, profiled=True),
-    Row(
-        "get",
-        Side(_get),
-        same_bytes("note", lambda stage: stage.held_note(0).payload.decode()),
-        lambda stage: Request("get", {"clue": stage.held_note(stage.next_number()).clue}),
-        profiled=True,
-    ),
-    Row("recall by filing", Side(_recall), ping(), _described_recall, profiled=True),
-    *_context_rows(1_000),
-    *_context_rows(10_000),
-    # Merges come last: the notes they are given make the stores a little larger.
+    _after_save(1_000),
+    _after_save(10_000),
     Row("merge two labels", Side(_merge_labels), ping(), _described_merge_labels, _MERGE),
     Row("merge two clues", Side(_merge_clues), ping(), _described_merge_clues, _MERGE),
 )
