@@ -14,7 +14,10 @@ for _, pair in ipairs({{'categories', {'category:'}}, {'labels', {'label:', 'lin
   if #names == 2 * most then return 1 end
 end
 for _, pair in ipairs({{'terms', 'term:'}, {'turn-terms', 'turn-term:'}}) do
-  local page = call('HSCAN', gone .. pair[1], '0', 'COUNT', most)
+  local page = {'0'}
+  repeat   -- a large hash that lost its first fields begins with pages of none
+    page = call('HSCAN', gone .. pair[1], page[1], 'COUNT', most)
+  until page[2][1] or page[1] == '0'
   for i = 1, #page[2], 2 do
     for term in string.gmatch(page[2][i + 1], '\30([^\31]+)\31') do call('UNLINK', gone .. pair[2] .. term) end
     call('HDEL', gone .. pair[1], page[2][i])

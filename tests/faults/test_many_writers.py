@@ -10,6 +10,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from impressmem_integrations import ImpressionStore
 from tests.servers import RunningServer
 
@@ -148,3 +150,18 @@ def test_rd03_building_touches_nothing():
     threads, shown = json.loads(done.stdout)
     assert threads == 1
     assert "127.0.0.1:1" in shown
+
+
+@pytest.mark.timeout(120)
+def test_a_scope_of_many_terms_is_erased_to_the_last_key(server, client):
+    """A server does not shrink a hash at once: its first pages are empty when they were read and removed."""
+    store = ImpressionStore(client=client, user="ann")
+    store.save("A", "tea", category="Food", labels=["Drink"])
+    key = next(key for key in server.admin.scan_iter("*:terms"))
+    with server.admin.pipeline(transaction=False) as pipeline:
+        for number in range(120_000):
+            pipeline.hset(key, f"N{number}", f"2\x1ew{number % 50}\x1f57")
+        pipeline.execute()
+    store.forget_everything()
+    assert [name for name in server.admin.scan_iter("*") if b":0:" in name] == []
+    assert store.check() == []
