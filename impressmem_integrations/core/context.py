@@ -2,7 +2,7 @@
 
 The core is rendered once per epoch and stays byte for byte the same; changes are appended behind it, newest last. Once
 both together pass the budget, whole lines leave the core's end in steps, so that what stands before stays a prefix.
-A new epoch starts when the changes pass a fifth of the budget; and, while the text is too short for any provider to
+A new epoch starts when the changes pass 22 % of the budget; and, while the text is too short for any provider to
 cache, whenever a shown note changed, so that a small memory never shows an old line beside a newer one.
 """
 
@@ -20,7 +20,9 @@ from impressmem_integrations.model import Context, Impression, Omission
 RENDER_VERSION = 1
 FREE_STEP = 0.035
 """Share of the budget that a cut of the core frees, so that the next changes need no further cut."""
-DELTA_SHARE = 0.2
+LEAST_USED = 0.95
+"""Share of the budget that is used while notes are left; where whole lines fall short of it, one is shortened."""
+DELTA_SHARE = 0.22
 """Share of the budget that changes may take before a new epoch starts."""
 CACHEABLE_UNITS = 1_400
 """Below about 1,024 tokens no provider caches a prefix, so nothing is gained by keeping one."""
@@ -149,9 +151,11 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
     tail = [_SINCE, *delta.lines] if delta.lines else []
     kept = len(core.lines)
     over = count(render.fenced([*core.lines, *tail])) - budget_units
+    room = 0  # for changes to come
     if over > 0:
         step = max(1, int(budget_units * FREE_STEP))
         must_free = -(-over // step) * step
+        room = must_free - over
         freed = 0
         while kept > core.fixed and freed < must_free:
             kept -= 1
@@ -163,6 +167,12 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         if kept == core.fixed or count(text) <= budget_units:
             break
         kept -= 1
+    left = budget_units - count(text)
+    part = _shortened(core, kept, left - room, count)
+    if not part and left > budget_units * (1 - LEAST_USED):
+        part = _shortened(core, kept, left, count)
+    if part:
+        text = render.fenced([*core.lines[:kept], *part, *tail])
     if count(text) > budget_units and not any(core.clues[:kept]) and not tail:
         return Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
     clues = core.clues[:kept]
@@ -175,6 +185,17 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         pins_complete=core.pins_complete,
         units=count(text),
     )
+
+
+def _shortened(core: Core, kept: int, units: int, count: CountUnits) -> list[str]:
+    """The beginning of the first note that had to leave, below its title; nothing where not even that fits."""
+    at = next((at for at in range(max(kept, core.fixed), len(core.lines)) if core.clues[at]), None)
+    if at is None:
+        return []
+    titles = list(core.lines[kept:at])
+    head = core.lines[at].find(") ", len(render.plain(core.clues[at]))) + 2  # behind the filing
+    part = render.cut(core.lines[at], head, units - sum(count(title + "\n") for title in titles), count)
+    return [*titles, part] if part else []
 
 
 def _omitted(core: Core, left: int) -> tuple[Omission, ...]:

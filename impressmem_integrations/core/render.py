@@ -24,7 +24,7 @@ _BREAKS = re.compile(r"[\s\x00-\x1f\x7f\x85\u2028\u2029]+")
 _MARKUP = re.compile(r"<(?=[/|]|\s*memory)", re.IGNORECASE)
 _NAMES_SHARE = 0.1
 _NAMED = 20
-_WORTH_CUTTING = 0.05
+_WORTH_CUTTING = 0.03
 _CUT = " …"
 _TITLES = ("Pinned:", "Notes:", "Older notes:")
 _SACRIFICED = 4  # one in so many of the notes shown is the first to make room for newer ones
@@ -120,21 +120,29 @@ def _names_line(title: str, names: Sequence[str], budget: _Budget, share: int) -
     return text, [name for name in names if name not in set(shown)]
 
 
-def _cut_to(item: Impression, budget: _Budget) -> str | None:
-    """The longest beginning of a note's line that still fits, or None where not even its names do."""
-    whole = line(item)
-    head = len(whole) - len(plain(item.content))
-    low, high = head, len(whole)
+def cut(text: str, head: int, units: int, count: CountUnits) -> str | None:
+    """The longest beginning of a line that takes at most so many units with its break; None where only `head` fits.
+
+    Args:
+        text: The line.
+        head: Characters at its front that tell nothing alone: date, clue, filing.
+        units: The most units.
+        count: Measures a text.
+    """
+    low, high = head, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if budget.count(whole[:middle] + _CUT + "\n") <= budget.left:
+        if count(text[:middle] + _CUT + "\n") <= units:
             low = middle
         else:
             high = middle - 1
-    if low <= head:
-        return None
-    text = whole[:low].rstrip() + _CUT
-    return text if budget.take(text) else None
+    return text[:low].rstrip() + _CUT if low > head else None
+
+
+def _cut_to(item: Impression, budget: _Budget) -> str | None:
+    whole = line(item)
+    text = cut(whole, len(whole) - len(plain(item.content)), budget.left, budget.count)
+    return text if text and budget.take(text) else None
 
 
 class Chosen(NamedTuple):

@@ -54,6 +54,17 @@ def test_mq_12_all_pinned_then_the_newest_within_the_budget_and_the_rest_is_coun
     assert left.units > 0
 
 
+def test_a_small_budget_is_used_after_each_of_many_saves(alice):
+    """Whole lines of 55 units would leave up to a tenth of 1,000 units empty; the last one is shortened."""
+    units = []
+    for n in range(80):
+        content = f"keeps a greenhouse behind the house and grows {n} kinds of chilli there, said in talk {n}"
+        labels = [f"topic {n % 9}", f"matter {n % 7}", f"subject {n % 5}"]
+        alice.save(f"Person {n % 11} note {n}", content, category=f"domain {n % 6}", labels=labels)
+        units.append(alice.context(budget_units=1_000).units)
+    assert 950 <= min(units[25:]) <= max(units) <= 1_000
+
+
 @pytest.mark.parametrize("budget", [250, 1_000, 4_000, 10_000])
 def test_the_budget_is_used_while_impressions_remain(alice, budget):
     fill(alice, 900)
