@@ -1,9 +1,7 @@
-"""How lanes are combined and a budget is filled: pure functions over what the index query returns.
+"""The numbers of the ranking, and how lanes are combined and a budget is filled: pure functions.
 
-The index query (`lua/search.lua`) looks the terms of a question up and returns `Row`s: the best hits and the rows
-beside them. Everything that weighs evidence happens here, so that it can be read, measured and changed in one place:
-
-    terms -> query -> rows -> `score_rows` -> one ranked lane -> `fuse` lanes -> `fill` a budget
+The index query (`lua/search.lua`) scores impressions and turns by the words of a question, by names and along the
+label graph. What it returns becomes lanes; `fuse` makes one ranking of them, and `fill` chooses what a budget shows.
 
 Equal inputs give equal outputs: ties go to the newer row, then to the key.
 """
@@ -11,13 +9,31 @@ Equal inputs give equal outputs: ties go to the newer row, then to the key.
 from __future__ import annotations
 
 import heapq
-import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 Kind = Literal["impression", "turn"]
+
+
+class Depth(NamedTuple):
+    """How many rows are looked at for a budget of units: what a small one cannot show need not be read.
+
+    Attributes:
+        units: So many units of the budget call for one row more.
+        less: Rows fewer than that.
+        least: At least so many.
+        most: At most so many.
+    """
+
+    units: int
+    less: int
+    least: int
+    most: int
+
+    def of(self, budget_units: int) -> int:
+        """The number of rows."""
+        return min(self.most, max(self.least, budget_units // self.units - self.less))
 
 
 class Constants(NamedTuple):
@@ -31,16 +47,15 @@ class Constants(NamedTuple):
         note_neighbours: The same for impressions, in the order of their creation (E3).
         neighbour_gap_ms: Rows further apart in time are no neighbours (E3).
         other_speaker: Factor for a turn by somebody else where the question names a speaker (E4).
-        other_time: Factor for a row from outside the days or months that the question names (E5).
+        other_time: Factor for a row from outside the days, months or years that the question names (E5, E14).
         novelty: How much of its score a row loses when all its terms were shown often (E6).
         shown_often: Times after which a term is old news (E6).
-        feedback_rows: Best rows that a question is expanded from (E7).
-        feedback_terms: Terms it is expanded by (E7).
-        feedback_weight: Weight of the best of these, where the question's own terms weigh 1 (E7).
         floor: Share of the best score under which a recall stops unless it is told to fill its budget (E9).
-        names: Weight of a name of a category or label that the question says, where a word of a note weighs 1 (E14).
-        links: Share of that which a label passes on to the labels it occurs with (E14).
+        names: Weight of a name of a category or label that the question says, where a word of a note weighs 1 (E15).
+        links: Share of that which a label passes on to the labels it occurs with (E15).
         cap: Index entries the query reads before it turns to looking single members up (E8).
+        hits: Best rows by words that neighbours are looked up for (E10).
+        rows: Rows that are returned to be chosen from (E10).
         fresh: The most that a fresh touch adds to an impression's score, as a share of it; halves with its half-life.
         used: The most that confirmed use adds, as a share of it.
         often_used: Confirmations from which on more add nothing.
@@ -56,13 +71,12 @@ class Constants(NamedTuple):
     other_time: float = 0.5
     novelty: float = 0.4
     shown_often: int = 3
-    feedback_rows: int = 8
-    feedback_terms: int = 10
-    feedback_weight: float = 0.2
     floor: float = 0.1
     names: float = 0.5
     links: float = 0.25
     cap: int = 500
+    hits: Depth = Depth(15, 30, 30, 100)
+    rows: Depth = Depth(10, 40, 40, 400)
     fresh: float = 0.05
     used: float = 0.05
     often_used: int = 10
@@ -72,25 +86,19 @@ CONSTANTS = Constants()
 
 
 class Row(NamedTuple):
-    """One row of the index query's reply: a hit, or a row beside one.
+    """One row of a lane.
 
     Attributes:
         key: The clue, or the turn's id.
-        position: Its place in the order of creation; neighbours differ by one.
-        at: When it was said or first saved, in ms.
-        weights: Its stored term weight for each term of the query, in that order; 0.0 where it lacks the term.
+        position: Its place in the order of creation.
         text: What is shown of it; its terms decide how much news it brings.
         speaker: Who said it, "" where unknown.
-        sources: Ids of the turns an impression came from.
     """
 
     key: str
     position: int
-    at: int
-    weights: tuple[float, ...]
     text: str
     speaker: str = ""
-    sources: tuple[str, ...] = ()
 
 
 class Scored(NamedTuple):
@@ -121,94 +129,6 @@ class Filling(NamedTuple):
     chosen: tuple[Scored, ...]
     left_out: tuple[Scored, ...]
     units: int
-
-
-def idf(size: int, frequency: int) -> float:
-    """Return how much a term tells that stands in `frequency` of `size` rows; never negative."""
-    return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
-
-
-def score_rows(
-    rows: Sequence[Row],
-    idfs: Sequence[float],
-    kind: Kind,
-    *,
-    speakers: Iterable[str] = (),
-    times: Sequence[tuple[int, int]] = (),
-    constants: Constants = CONSTANTS,
-) -> list[Scored]:
-    """Rank the rows of one lane, best first.
-
-    A row's score is the sum over the terms of idf times the *largest* of its own weight and its neighbours' weights at
-    a discount: what is said in an answer is often only named in the question before it, but saying a word again brings
-    nothing new. Rows by another speaker than the question names, and from other times, are held back, not dropped.
-
-    Args:
-        rows: Hits and the rows beside them, each once, in any order.
-        idfs: One per term of the query, times the term's weight in the question.
-        kind: What the rows are.
-        speakers: Speakers that the question names; none means that it names nobody who speaks.
-        times: Spans in ms (first, last) that the question names.
-        constants: The table.
-    """
-    discounts = constants.turn_neighbours if kind == "turn" else constants.note_neighbours
-    at_position = {row.position: index for index, row in enumerate(rows)}
-    best = [list(row.weights) for row in rows]
-    for row in rows:
-        terms = [(term, weight) for term, weight in enumerate(row.weights) if weight]
-        if not terms:
-            continue
-        for distance, discount in enumerate(discounts, 1):
-            for position in (row.position - distance, row.position + distance):
-                index = at_position.get(position)
-                if index is None or abs(rows[index].at - row.at) > constants.neighbour_gap_ms:
-                    continue
-                weights = best[index]
-                for term, weight in terms:
-                    if weight * discount > weights[term]:
-                        weights[term] = weight * discount
-    named = frozenset(speakers)
-    scored = []
-    for row, weights in zip(rows, best, strict=True):
-        score = sum(map(float.__mul__, weights, idfs))
-        if named and row.speaker and row.speaker not in named:
-            score *= constants.other_speaker
-        if times and not any(first <= row.at <= last for first, last in times):
-            score *= constants.other_time
-        scored.append(Scored(kind, row, score))
-    return _ranked(scored)
-
-
-def expand(
-    terms: Mapping[str, float],
-    best: Sequence[Scored],
-    terms_of: Callable[[Row], Mapping[str, float]],
-    idf_of: Callable[[str], float],
-    *,
-    leave_out: Iterable[str] = (),
-    constants: Constants = CONSTANTS,
-) -> dict[str, float]:
-    """Return the question's terms and the most telling terms of its best rows, for a second query.
-
-    Args:
-        terms: The question's terms and their weights.
-        best: One ranked lane.
-        terms_of: A row's terms and their stored weights.
-        idf_of: A term's idf.
-        leave_out: Terms that must not be added, e.g. the speakers' names.
-        constants: The table.
-    """
-    top = [scored for scored in best[: constants.feedback_rows] if scored.score > 0]
-    total = sum(scored.score for scored in top)
-    gathered: Counter[str] = Counter()
-    for scored in top:
-        for term, weight in terms_of(scored.row).items():
-            gathered[term] += weight * scored.score / total  # type: ignore[assignment]
-    unwanted = {*terms, *leave_out}
-    value = {term: weight * idf_of(term) for term, weight in gathered.items() if term not in unwanted}
-    added = sorted(value, key=lambda term: (-value[term], term))[: constants.feedback_terms]
-    strongest = max((value[term] for term in added), default=1.0) or 1.0
-    return {**terms, **{term: constants.feedback_weight * value[term] / strongest for term in added}}
 
 
 def fuse(lanes: Mapping[str, Sequence[Scored]]) -> list[Scored]:

@@ -16,8 +16,6 @@ from impressmem_integrations.core.ranking import CONSTANTS
 
 _MOST_TERMS = 40
 _RECORD = RECORD.encode()
-_HITS = (30, 100)
-_ROWS = (40, 400)
 
 
 class Heard(NamedTuple):
@@ -86,8 +84,6 @@ def search(
         budget_units: What is to be filled: a large budget wants more hits and rows.
         turns: Search the kept messages as well.
     """
-    hits = _between(_HITS, budget_units // 15 - 30)  # what a small budget cannot show need not be looked at (E10)
-    rows = _between(_ROWS, budget_units // 10 - 40)
 
     def parse(reply: Sequence[Raw]) -> Found:
         now, impressions, heard = reply
@@ -100,8 +96,8 @@ def search(
 
     args: tuple[Wire, ...] = (
         CONSTANTS.cap,
-        hits,
-        rows,
+        CONSTANTS.hits.of(budget_units),
+        CONSTANTS.rows.of(budget_units),
         int(turns),
         " ".join(map(str, CONSTANTS.note_neighbours)),
         " ".join(map(str, CONSTANTS.turn_neighbours)),
@@ -113,10 +109,6 @@ def search(
         *terms[:_MOST_TERMS],
     )
     return Command("search", (keys.meta_key(bound.scope),), args, parse, writes=False)
-
-
-def _between(bounds: tuple[int, int], number: int) -> int:
-    return min(bounds[1], max(bounds[0], number))
 
 
 def _noted(raw: Raw) -> Noted:

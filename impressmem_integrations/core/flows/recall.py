@@ -111,7 +111,7 @@ def _lanes(
         item, facts, content = note.stored, note.stored.facts, note.stored.content
         one = _Held(render.short_line(content), item.shown_at, note.position, item.impression)
         held["impression", item.clue] = one
-        row = Row(item.clue, note.position, facts.created, (), content)
+        row = Row(item.clue, note.position, content)
         factor = _liveliness(bound, facts, found.now) * _timeliness(one.at, dates)
         for lane, score in (("notes", note.words), ("names", note.names), ("links", note.links)):
             if score > 0:
@@ -120,7 +120,7 @@ def _lanes(
         key = f"{message.turn}.{message.position}"
         line = render.heard_line(message.speaker, message.text)
         held["turn", key] = _Held(line, message.at, message.position)
-        row = Row(key, message.position, 0, (), message.text, message.speaker)
+        row = Row(key, message.position, message.text, message.speaker)
         lanes["turns"].append(Scored("turn", row, score * _timeliness(message.at, dates)))
     return held, lanes
 
@@ -148,9 +148,9 @@ def _newest(bound: Bound, budget: int, held: dict[tuple[str, str], _Held]) -> Fl
         read.list_records(bound, "clues", None, True, read.Cursor(), _NEWEST_PAGE, bytes_to_read(budget, times=1))
     )
     lane = []
-    for place, (item, facts) in enumerate(page.items):
+    for place, (item, _) in enumerate(page.items):
         held.setdefault(("impression", item.clue), _held(item, place))
-        lane.append(Scored("impression", Row(item.clue, -place, facts.created, (), item.content), 0.0))
+        lane.append(Scored("impression", Row(item.clue, -place, item.content), 0.0))
     return lane
 
 
@@ -255,7 +255,7 @@ def _filed(
     ranked = []
     for place, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True)):
         held["impression", item.clue] = _held(item, place)
-        row = Row(item.clue, -place, 0, (), item.content)
+        row = Row(item.clue, -place, item.content)
         receipt = {"filed": place + 1}
         ranked.append(Scored("impression", row, matches + scores.get(item.clue, 0.0), receipt))
     if scores:
