@@ -50,7 +50,7 @@ def test_recall_and_context(tmp_path, monkeypatch):
     """A blocking and an awaited store in the same cells."""
     shown = executed("04_recall_and_context.ipynb", tmp_path, monkeypatch)
     assert "{'turns': 1}" in shown
-    assert "{'notes': 1}" in shown
+    assert "{'notes': 1, 'names': 1}" in shown
     assert "left out: " in shown
     assert "close names: ('Bike'" in shown
     assert "pins complete: True" in shown

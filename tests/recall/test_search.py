@@ -14,19 +14,6 @@ from impressmem_integrations.core.text import tokenise_question
 from tests.recall.reference import Row, scores
 
 WORDS = ("tea", "coffee", "milk", "rain", "snow", "piano", "violin", "garden", "bicycle", "letter", "harbour")
-    "tea",
-    "coffee",
-    "milk",
-    "rain",
-    "snow",
-    "piano",
-    "violin",
-    "garden",
-    "bicycle",
-    "letter",
-    "harbour",
-    "lantern",
-]
 DAY = datetime(2024, 3, 1, 9, tzinfo=UTC)
 
 
