@@ -12,12 +12,10 @@ local function existing(kind, name)
   return real
 end
 
-operations['merge-names'] = function(a)
-  local kind, most = a[1], tonumber(a[3])
-  local target = existing(kind, a[2])
-  local index = prefix .. kind .. ':'
-  local sources, members, seen, left = {}, {}, {}, 0
-  for i = 4, #a do
+-- The names from a[first] on that are not the target, each once; also as a set. Refuses when none is left.
+local function existing_sources(kind, a, first, target)
+  local sources, seen = {}, {}
+  for i = first, #a do
     local source = existing(kind, a[i])
     if source ~= target and not seen[source] then
       seen[source] = true
@@ -25,6 +23,15 @@ operations['merge-names'] = function(a)
     end
   end
   if #sources == 0 then fail('same', target) end
+  return sources, seen
+end
+
+operations['merge-names'] = function(a)
+  local kind, most = a[1], tonumber(a[3])
+  local target = existing(kind, a[2])
+  local index = prefix .. kind .. ':'
+  local sources, seen = existing_sources(kind, a, 4, target)
+  local members, left = {}, 0
   local taken = {}
   for _, source in ipairs(sources) do
     local key = index .. source
@@ -88,16 +95,8 @@ end
 
 operations['merge-clues'] = function(a)
   local target, unit = existing('clue', a[1])
-  local sources, seen = {}, {}
   local most_labels = tonumber(a[6])
-  for i = 7, #a do
-    local source = existing('clue', a[i])
-    if source ~= target and not seen[source] then
-      seen[source] = true
-      sources[#sources + 1] = source
-    end
-  end
-  if #sources == 0 then fail('same', target) end
+  local sources = existing_sources('clue', a, 7, target)
   local categories, labels = read_filing(unit.new.filing)
   local has_category, has_label = set_of(categories), set_of(labels)
   local image, facts = work.edit(unit)
