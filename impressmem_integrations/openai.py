@@ -43,7 +43,8 @@ class OpenAIChat:
             )
         if not isinstance(model, str) or not model.strip():
             raise ConfigurationError('model must name a model, e.g. "gpt-5.5-mini"')
-        taken = sorted(set(params) & set(_OURS))
+        body = params.get("extra_body")
+        taken = sorted({*params, *(body if isinstance(body, Mapping) else ())} & set(_OURS))
         if taken:
             raise ConfigurationError(f"{', '.join(taken)}: set by maintenance itself; leave it out")
         self._client = client

@@ -243,11 +243,13 @@ def _distil(
         status: ReportStatus = "model_failed" if asked.failed else "skipped"
         return Report(status, reason=asked.reason, usage=usage, warnings=asked.notes)
     if answer.cut_off:
-        return Report("cut_off", reason="the output limit ended the answer; nothing of it was applied", usage=usage)
+        reason = "the output limit ended the answer; nothing of it was applied"
+        return Report("cut_off", reason=reason, usage=usage, warnings=asked.notes)
     found, refused, warnings = wishes(answer, bound)
     if not found and refused:
         reason = "no call can be carried out"
-        return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text)
+        notes = (*asked.notes, *warnings)
+        return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text, warnings=notes)
     found, twins = without_twins(found, records)
     refused += twins
     now = yield from _records(bound, found)

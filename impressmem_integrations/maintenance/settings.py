@@ -22,9 +22,12 @@ class Settings:
         tool_results: Show the model what tools returned (marked untrusted) instead of a marker.
         batch_turns: Ask only when so many turns wait; `flush=True` asks for fewer.
         worth_asking: Whether the user's words of one turn may hold anything to keep; turns without wait unasked.
-        max_tokens_per_day: Tokens of one scope and (UTC) day; None for no bound. Never passed, also by many writers.
-        answer_tokens: Tokens reserved for one answer under that bound.
+        max_tokens_per_day: Tokens of one scope and (UTC) day; None for no bound. Not passed, also by many writers at
+            once, while requests have two bytes to a token or more and answers keep to `answer_tokens`; what goes
+            beyond is charged in full.
+        answer_tokens: Tokens reserved for one answer under that bound; give the model the same output limit.
         fallback: A model asked when the bound is reached or the model fails, e.g. the rule distiller; None: later.
+            Its tokens are counted, but the bound does not hold it back.
         max_tries: Calls of `maintain` in which one turn may fail before it is given up.
     """
 

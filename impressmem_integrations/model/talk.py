@@ -74,6 +74,7 @@ class Answer:
         finish_reason: The provider's word, lower-cased, or None.
         usage: Tokens, if known.
         seconds: How long the call took, where whoever asked measured it.
+        notes: What whoever asked has to say about how it was asked, in words.
     """
 
     text: str
@@ -81,6 +82,7 @@ class Answer:
     finish_reason: str | None = None
     usage: Usage = Usage()
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
     @property
     def cut_off(self) -> bool:
@@ -173,7 +175,8 @@ class Report:
         turns: Ids of the turns that this call distilled.
         reason: Why, in one sentence, for every status but `stored`.
         text: The model's own words, where it used none of the tools.
-        warnings: What was mended in the answer, or left out of the request, in words.
+        warnings: What was mended in the answer, left out of the request, or asked in another way than was set up, in
+            words.
         plan: The collected plan's id, with `review="collect"`.
         given_up: Ids of turns that failed too often and are not asked about again.
     """

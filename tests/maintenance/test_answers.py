@@ -7,7 +7,6 @@ import json
 import pytest
 
 from impressmem_integrations import errors
-from impressmem_integrations.maintenance.distiller import RuleDistiller
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Plan
 from tests.scripted import Scripted, call, calls, impression, merge, said, save
@@ -281,65 +280,7 @@ def test_mq_23_batches_make_a_quarter_of_the_calls(alice):
     assert "fact 9" in model.asked
 
 
-def test_the_tokens_of_a_day_are_bounded_and_the_fallback_takes_over(alice):
-    reply = {**save(HOME), "usage": {"prompt_tokens": 900, "completion_tokens": 50}}
-    settings = Settings(max_tokens_per_day=10_000)
-    history, statuses = [], []
-    for n in range(20):
-        history += said(f"fact {n}")
-        statuses.append(alice.maintain(history, Scripted(reply), settings=settings).status)
-    assert statuses[0] == "stored"
-    assert statuses[-1] == "skipped"
-    later = alice.maintain(history, Scripted(reply), settings=Settings(max_tokens_per_day=1, fallback=RuleDistiller()))
-    assert later.status == "nothing_to_store"
-    assert "fallback" in later.warnings[0]
-
-
-def test_a_failing_model_falls_back_as_well(alice):
-    settings = Settings(fallback=RuleDistiller())
-    report = alice.maintain(said("I'm vegetarian"), Scripted(RuntimeError("down")), settings=settings)
-    assert report.saved == ("USER-DIET",)
-    assert "down" in report.warnings[0]
-
-
 @pytest.mark.parametrize("model", [None, "gpt", 42, object()])
 def test_something_that_is_no_model_is_refused_at_once(alice, model):
     with pytest.raises(errors.ConfigurationError, match="no chat model"):
         alice.maintain(TURN, model)
-
-
-def test_the_account_of_calls_tokens_and_time_is_in_the_report_and_in_stats(alice):
-    reply = {**save(HOME), "usage": {"prompt_tokens": 900, "completion_tokens": 50}}
-    report = alice.maintain(TURN, Scripted(reply))
-    assert (report.usage.input_tokens, report.usage.output_tokens, report.usage.calls) == (900, 50, 1)
-    alice.maintain(said("and I got a boat"), Scripted(reply))
-    stats = alice.stats()
-    assert (stats.model_calls, stats.input_tokens, stats.output_tokens, stats.tokens_today) == (2, 1800, 100, 1900)
-    assert stats.turns == 4
-    assert stats.turn_bytes > 0
-
-
-def test_the_tokens_of_a_day_are_never_passed_by_twenty_writers_at_once(alice):
-    import threading
-
-    reply = {**save(HOME), "usage": {"prompt_tokens": 700, "completion_tokens": 50}}
-    settings = Settings(max_tokens_per_day=20_000)
-    reports = []
-
-    def run(n: int) -> None:
-        reports.extend(
-            alice.maintain(said(f"fact {n} {m}"), Scripted(reply), thread_id=f"{n} {m}", settings=settings)
-            for m in range(3)
-        )
-
-    threads = [threading.Thread(target=run, args=(n,)) for n in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    asked = [report for report in reports if report.usage.calls]
-    spent = sum(report.usage.input_tokens + report.usage.output_tokens for report in asked)
-    assert len(reports) == 60
-    assert 0 < spent <= 20_000
-    assert alice.stats().tokens_today == spent
-    assert any("tokens of the day" in report.reason for report in reports)

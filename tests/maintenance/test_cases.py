@@ -10,9 +10,7 @@ from contextlib import redirect_stdout
 
 import pytest
 
-from impressmem_integrations.maintenance.distiller import RuleDistiller
 from impressmem_integrations.maintenance.runner import Runner
-from impressmem_integrations.maintenance.settings import Settings
 from tests.docs.markdown import examples, page
 from tests.scripted import Scripted, call, calls, impression, merge, said, save
 
@@ -152,26 +150,6 @@ def test_a_model_that_fails_while_another_writer_stores_the_turn_raises_nothing(
 
     report = alice.maintain(TURN, Scripted(meanwhile))
     assert (report.status, alice.get("HOME").revision) == ("already_done", 1)
-
-
-def test_the_report_counts_calls_that_were_in_vain(alice):
-    used = {"usage": {"prompt_tokens": 50, "completion_tokens": 5}}
-    answers = [{"content": "Sure", **used}, {"content": "No!", **used}]
-    report = alice.maintain(TURN, Scripted(*answers), mode="json")
-    assert (report.status, report.usage.calls, report.usage.input_tokens) == ("model_failed", 2, 100)
-    settings = Settings(fallback=RuleDistiller())
-    saved = alice.maintain(said("I'm vegetarian"), Scripted(*answers), mode="json", settings=settings, thread_id="b")
-    assert (saved.saved, saved.usage.calls, saved.usage.input_tokens) == (("USER-DIET",), 2, 100)
-
-
-def test_a_fallback_without_tools_is_asked_in_json(alice):
-    def small(_, tools):
-        if tools:
-            raise RuntimeError("this model does not support tools")
-        return {"content": '{"impressions": [{"clue": "HOME", "content": "Oslo", "category": "C", "labels": ["x"]}]}'}
-
-    report = alice.maintain(TURN, Scripted(RuntimeError("down")), settings=Settings(fallback=small))
-    assert report.saved == ("HOME",)
 
 
 @pytest.mark.parametrize("choices", [None, [], [None], "x", 7])
