@@ -99,23 +99,59 @@ def test_mq_15_merges_that_make_no_sense_are_refused_with_the_reason(alice):
     assert alice.get("A").content == "one"
 
 
-def test_tc_20_several_calls_in_one_answer_run_in_their_order(alice):
+TWO = {"A": "cat", "B": "dog"}
+LATER = {
+    "merge A into B, then save B": (
+        calls(merge("clue", ["A"], "B", new_content="cat and dog"), *save(impression("B", "three pets"))["tool_calls"]),
+        {"B": "three pets"},
+    ),
+    "save B, then merge A into B": (
+        calls(*save(impression("B", "three pets"))["tool_calls"], merge("clue", ["A"], "B", new_content="four pets")),
+        {"B": "four pets"},
+    ),
+    "two saves of one clue": (save(impression("N", "one"), impression("N", "two")), {**TWO, "N": "two"}),
+    "two calls that save one clue": (
+        calls(*save(impression("N", "one"))["tool_calls"], *save(impression("N", "two"))["tool_calls"]),
+        {**TWO, "N": "two"},
+    ),
+    "save new, then merge it into A": (
+        calls(*save(impression("N", "hamster"))["tool_calls"], merge("clue", ["N"], "A", new_content="cat, hamster")),
+        {"A": "cat, hamster", "B": "dog"},
+    ),
+    "save new, then merge A into it": (
+        calls(*save(impression("N", "hamster"))["tool_calls"], merge("clue", ["A"], "N", new_content="cat, hamster")),
+        {"B": "dog", "N": "cat, hamster"},
+    ),
+    "save new, then merge both into it": (
+        calls(*save(impression("N", "x"))["tool_calls"], merge("clue", ["A", "N"], "N", new_content="cat, x")),
+        {"B": "dog", "N": "cat, x"},
+    ),
+}
+
+
+@pytest.mark.parametrize("order", LATER)
+def test_tc_20_several_calls_in_one_answer_run_in_their_order_and_lose_nothing_saved(alice, order):
+    answer, left = LATER[order]
+    for clue, content in TWO.items():
+        alice.save(clue, content, category="C", labels=["x"])
+    report = alice.maintain(TURN, Scripted(answer))
+    assert (report.status, report.refused) == ("stored", ())
+    assert {item.clue: item.content for item in alice.impressions()} == left
+    newest, *older = alice.journal()
+    assert (newest.transaction, len(older)) == (report.transaction, len(TWO))
+
+
+@pytest.mark.parametrize(("source", "target"), [("A", "N"), ("N", "A")])
+def test_tc_20_a_merge_in_front_of_the_save_of_its_new_clue_is_refused_and_both_notes_stay(alice, source, target):
     alice.save("A", "cat", category="C", labels=["x"])
-    alice.save("B", "dog", category="C", labels=["y"])
-    first = calls(
-        merge("clue", ["A"], "B", new_content="cat and dog"),
-        *save(impression("B", "cat, dog and hamster"), impression("N", "one"), impression("N", "two"))["tool_calls"],
+    answer = calls(
+        merge("clue", [source], target, new_content="cat and dog"), *save(impression("N", "dog"))["tool_calls"]
     )
-    report = alice.maintain(TURN, Scripted(first))
-    assert alice.get("B").content == "cat, dog and hamster"
-    assert alice.get("N").content == "two"
-    assert alice.get("A") is None
+    report = alice.maintain(TURN, Scripted(answer))
     assert report.saved == ("N",)
-    second = calls(
-        *save(impression("NEW", "fresh"))["tool_calls"], merge("clue", ["NEW"], "B", new_content="all of it, fresh")
-    )
-    alice.maintain(said("and I got a boat"), Scripted(second))
-    assert alice.get("B").content == "all of it, fresh"
+    assert [refusal.what for refusal in report.refused] == [f"merge into {target}"]
+    assert "'N'" in report.refused[0].reason
+    assert {item.clue: item.content for item in alice.impressions()} == {"A": "cat", "N": "dog"}
 
 
 def test_a_call_in_prose_is_never_run(alice):

@@ -58,6 +58,14 @@ def test_a_failed_call_is_tried_again_by_the_wrapping(alice, loopback, plain, ho
     assert len(loopback.requests) == 2
 
 
+def test_what_a_fallback_of_the_wrapping_took_is_in_the_report_and_in_stats(alice, loopback, plain):
+    loopback.replies = [Reply("busy", status=500), SAVE]
+    report = alice.maintain(TURN, plain.with_fallbacks([chat_openai(loopback.url)]))
+    assert (report.usage.input_tokens, report.usage.output_tokens, report.usage.calls) == (11, 7, 1)
+    stats = alice.stats()
+    assert (stats.input_tokens, stats.output_tokens, stats.model_calls, stats.tokens_today) == (11, 7, 1, 18)
+
+
 def test_tc_13_forced_choice_and_tools_of_the_user_are_left_aside(alice, loopback, plain):
     loopback.replies = [SAVE]
     forced = plain.bind_tools([OWN_TOOL], tool_choice="pay", parallel_tool_calls=False).with_retry()
@@ -131,8 +139,11 @@ def test_the_users_model_object_is_not_changed(alice, loopback):
 
 def test_tc_14_binding_that_is_not_implemented(alice):
     model = FakeListChatModel(responses=[JSON])
-    assert alice.maintain(TURN, model, mode="tools").status == "model_failed"
-    assert alice.maintain(TURN, model).saved == ("HOME",)
+    refused = alice.maintain(TURN, model, mode="tools")
+    assert refused.status == "model_failed"
+    assert "FakeListChatModel" in refused.reason
+    report = alice.maintain(TURN, model)
+    assert (report.saved, report.warnings) == (("HOME",), (f"asked in JSON: {refused.reason}",))
 
 
 def test_tc_14_a_runnable_without_tools(alice):
