@@ -120,8 +120,9 @@ def _message(response: Any) -> dict[str, Any]:
     choices = getattr(response, "choices", None)
     if not choices or getattr(choices[0], "message", None) is None:
         problem = getattr(response, "error", None)
-        words = problem.get("message") if isinstance(problem, Mapping) else None
-        return {"error": {"message": str(words or "the response holds no message")}}
+        told = problem if isinstance(problem, Mapping) else {}
+        words = str(told.get("message") or "the response holds no message")
+        return {"error": {"message": words, "code": told.get("code")}}
     choice = choices[0]
     message: dict[str, Any] = choice.message.model_dump(exclude_none=True)
     message.setdefault("content", None)

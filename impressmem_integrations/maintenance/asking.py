@@ -27,19 +27,20 @@ class Asked:
     """An answer, or None with the reason why there is none; what was used, and notes for the report.
 
     Attributes:
-        failed: Somebody was asked and failed; without it nobody was asked, or not to the end.
+        failure: How somebody who was asked failed; without it nobody was asked, or not to the end.
     """
 
     answer: Answer | None
     usage: Usage
     reason: str = ""
     notes: tuple[str, ...] = ()
-    failed: bool = False
+    failure: ModelError | None = None
 
 
 def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: Settings, now: datetime) -> Flow[Asked]:
     """Ask the model; where the day's tokens are spent, or it fails, ask the fallback. A failure is no exception."""
     account = Account(bound, settings, now)
+    failure: ModelError | None = None
     try:
         answer, notes = yield from _ask(account.ask, messages, mode)
     except TokensSpent as spent:
@@ -48,15 +49,17 @@ def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: S
         reason = str(spent)
     except ModelError as error:
         if settings.fallback is None:
-            return Asked(None, account.total, str(error), failed=True)
-        reason = str(error)
+            return Asked(None, account.total, str(error), failure=error)
+        reason, failure = str(error), error
     else:
         return Asked(answer, account.total, notes=notes)
     note = f"the fallback was asked: {reason}"
     try:
         answer, notes = yield from _ask(account.ask_fallback, messages, "auto", settings.fallback)
     except ModelError as error:
-        return Asked(None, account.total, str(error), (note,), failed=True)
+        # What kept the model itself from answering may pass, whatever the fallback's failure is.
+        worth_waiting = failure if failure is not None and failure.passing else error
+        return Asked(None, account.total, str(error), (note,), failure=worth_waiting)
     return Asked(answer, account.total, notes=(note, *notes))
 
 

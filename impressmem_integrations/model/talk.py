@@ -179,6 +179,8 @@ class Report:
             words.
         plan: The collected plan's id, with `review="collect"`.
         given_up: Ids of turns that failed too often and are not asked about again.
+        passing: For `model_failed`: whether asking again later may succeed, as after a rate limit or a timeout.
+        after_seconds: How long the provider asked to wait for that, where it did.
     """
 
     status: ReportStatus
@@ -195,3 +197,5 @@ class Report:
     warnings: tuple[str, ...] = ()
     plan: str | None = None
     given_up: tuple[str, ...] = ()
+    passing: bool = False
+    after_seconds: float | None = None

@@ -35,7 +35,7 @@ def run(name: str, loopback: Loopback, folder: Path, *arguments: str) -> str:
 
 
 def keep_nuts(quoted: str) -> str | Message:
-    return save(NUTS) if "nuts" in quoted else "IGNORE"
+    return save(NUTS) if "any nuts" in quoted else "IGNORE"
 
 
 def test_two_processes(tmp_path: Path) -> None:
