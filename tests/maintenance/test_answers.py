@@ -39,22 +39,22 @@ def test_tc_18_failure_is_not_nothing_to_save(alice):
 
 def test_mq_28_a_turn_that_always_fails_is_given_up_and_later_ones_are_stored(alice):
     def answer(messages):
-        asked = messages[-1]["content"]
-        if "turn 3" in asked:
+        asked = [n for n in range(1, 7) if f"turn {n}" in messages[-1]["content"]]
+        if 3 in asked:
             raise RuntimeError("always")
-        n = next(n for n in (1, 2, 4, 5, 6) if f"turn {n}" in asked)
-        return save(impression(f"T{n}", f"turn {n}"))
+        return save(*(impression(f"T{n}", f"turn {n}") for n in asked))
 
-    history = []
-    reports = []
+    history, reports = [], []
+    model = Scripted(*[answer] * 20)
     for n in range(1, 7):
         history += said(f"This is turn {n}")
-        reports.append(alice.maintain(history, Scripted(*[answer] * 10)))
+        reports.append(alice.maintain(history, model))
     assert reports[2].status == "model_failed"
     given_up = [report for report in reports if report.given_up]
-    assert len(given_up) == 1
-    assert "given up" in given_up[0].reason
-    assert {item.clue for item in alice.impressions()} >= {"T1", "T2", "T6"}
+    assert [len(report.given_up) for report in given_up] == [1]
+    assert "given up after 3 tries" in given_up[0].reason
+    assert {item.clue for item in alice.impressions()} == {"T1", "T2", "T4", "T5", "T6"}
+    # Nothing waits any more.
     assert alice.maintain(history, Scripted()).status == "already_done"
 
 
@@ -290,7 +290,9 @@ def test_a_change_while_the_model_answers_is_asked_about_again(alice):
 
 
 def test_mq_23_turns_that_carry_nothing_cost_no_call_and_are_covered_later(alice):
-    history = []
+    useful = Scripted(save(HOME))
+    history = said("I live in Oslo, and my sister Mia moves to Bergen in May", "Tell me more. " * 200)
+    assert alice.maintain(history, useful).status == "stored"
     for word in ("ok", "thanks", "👍", "好的", "yes!", "great, thanks", "ok", "hm", "cool", "谢谢"):
         history += said(word)
         model = Scripted()

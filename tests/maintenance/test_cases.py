@@ -101,10 +101,12 @@ def test_tc_21_pictures_and_files_are_short_markers(alice):
     data = base64.b64encode(bytes(1_000_000)).decode()
     picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
     pdf = {"type": "file", "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{data}"}}
-    for blocks in ([{"type": "text", "text": "my cat Tom"}, picture], [{"type": "text", "text": "my cat Tom"}, pdf]):
+    text = {"type": "text", "text": "my cat Tom"}
+    for blocks, marker in (([text, picture], "[image]"), ([text, pdf], "[file")):
         model = Scripted()
         alice.maintain([user(blocks), assistant("nice")], model, thread_id=str(len(blocks[1])) + blocks[1]["type"])
         assert "my cat Tom" in model.asked
+        assert marker in model.asked
         assert len(str(model.requests)) < 20_000
         assert data[:40] not in model.asked
     model = Scripted()
