@@ -52,6 +52,11 @@ class OpenAIChat:
         self._params = params
         self._is_async = any(parent.__name__ in _ASYNC_CLASSES for parent in type(client).__mro__)
 
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._model
+
     def __repr__(self) -> str:
         return f"OpenAIChat({type(self._client).__name__}, model={self._model!r})"
 

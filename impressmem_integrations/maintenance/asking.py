@@ -76,7 +76,12 @@ def _ask(
                 raise
             notes = (f"asked in JSON: {error}",)
         else:
-            return answer, answer.notes
+            if answer.calls or answer.cut_off or not json_mode.writes_calls(answer.text):
+                return answer, answer.notes
+            reason = f"{answer.model} wrote its calls as text instead of using the tools"
+            if mode == "tools":
+                raise ModelError(f'{reason}; mode="json" reads them')
+            notes = (f"asked in JSON: {reason}",)
     request = json_mode.described(messages, MAINTENANCE_TOOLS)
     answer = yield from asking(AskModel(request, None, model=model))
     notes = (*answer.notes, *notes)

@@ -75,6 +75,7 @@ class Answer:
         usage: Tokens, if known.
         seconds: How long the call took, where whoever asked measured it.
         notes: What whoever asked has to say about how it was asked, in words.
+        model: Who answered, for messages: a class or function, with the model's name where it has one.
     """
 
     text: str
@@ -83,6 +84,7 @@ class Answer:
     usage: Usage = Usage()
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    model: str = "the model"
 
     @property
     def cut_off(self) -> bool:

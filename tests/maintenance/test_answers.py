@@ -195,6 +195,23 @@ def test_tc_14_auto_falls_back_to_json_where_the_model_takes_no_tools(alice):
     assert "model small" in report.reason
 
 
+WRITTEN = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
+
+
+@pytest.mark.parametrize("text", [WRITTEN, f"```json\n{WRITTEN}\n```", f"<tool_call>{WRITTEN[11:-2]}</tool_call>"])
+def test_tc_14_a_call_written_as_text_is_no_answer_with_tools_and_asked_for_in_json(alice, text):
+    """So a server that drops the tools without a word loses no fact: neither run as it is, nor taken for nothing."""
+    off = alice.maintain(TURN, Scripted(text), mode="tools")
+    assert (off.status, off.turns) == ("model_failed", ())
+    assert off.reason == 'Scripted wrote its calls as text instead of using the tools; mode="json" reads them'
+    model = Scripted(text, "IGNORE")
+    assert alice.maintain(TURN, model, thread_id="a").status == "nothing_to_store"
+    assert [tools is None for tools in model.tools] == [False, True]
+    on = alice.maintain(TURN, Scripted(text, text), thread_id="b")
+    assert (on.saved, on.usage.calls) == (("HOME",), 2)
+    assert on.warnings == ("asked in JSON: Scripted wrote its calls as text instead of using the tools",)
+
+
 def test_review_sees_the_plan_and_may_drop_steps(alice):
     alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
     seen = []

@@ -10,7 +10,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableLambda
 
 from tests.providers.loopback import Reply
-from tests.providers.models import chat_openai, openai_like
+from tests.providers.models import MODELS, chat_openai, openai_like
 from tests.scripted import impression, said
 
 SAVE = Reply(calls=(("save_impressions", {"impressions": [impression("HOME", "lives in Oslo")]}),))
@@ -144,6 +144,24 @@ def test_tc_14_binding_that_is_not_implemented(alice):
     assert "FakeListChatModel" in refused.reason
     report = alice.maintain(TURN, model)
     assert (report.saved, report.warnings) == (("HOME",), (f"asked in JSON: {refused.reason}",))
+
+
+@pytest.mark.parametrize("how", list(WRAPPED))
+def test_tc_14_the_error_names_the_model_inside(alice, loopback, plain, how):
+    loopback.replies = [Reply(JSON)]
+    report = alice.maintain(TURN, WRAPPED[how](plain), mode="tools")
+    assert report.status == "model_failed"
+    assert report.reason.startswith("ChatOpenAI gpt-4o wrote its calls as text")
+
+
+def test_tc_14_the_error_names_a_client_s_model_and_an_llm_s(alice, loopback):
+    for model, name in (
+        (MODELS["OpenAIChat(OpenAI)"](loopback.url), "OpenAIChat m"),
+        (MODELS["LlamaIndex OpenAILike"](loopback.url), "OpenAILike m"),
+    ):
+        loopback.replies = [Reply(JSON)]
+        report = alice.maintain(TURN, model, mode="tools", thread_id=name)
+        assert report.reason.startswith(f"{name} wrote its calls as text")
 
 
 def test_tc_14_a_runnable_without_tools(alice):

@@ -37,8 +37,8 @@ def answering(model: Any) -> Callable[[AskModel], Answer]:
         ConfigurationError: It is none of these, or an async callable.
     """
     way = _way(model)
-    call, notes = way.blocking(model), way.left_aside(model)
-    return lambda question: replace(answer(call, question), notes=notes)
+    call, notes, name = way.blocking(model), way.left_aside(model), _name(model)
+    return lambda question: replace(answer(call, question), notes=notes, model=name)
 
 
 def aanswering(model: Any) -> Callable[[AskModel], Awaitable[Answer]]:
@@ -48,10 +48,10 @@ def aanswering(model: Any) -> Callable[[AskModel], Awaitable[Answer]]:
         ConfigurationError: It is no chat model.
     """
     way = _way(model)
-    call, notes = way.awaited(model), way.left_aside(model)
+    call, notes, name = way.awaited(model), way.left_aside(model), _name(model)
 
     async def ask(question: AskModel) -> Answer:
-        return replace(await aanswer(call, question), notes=notes)
+        return replace(await aanswer(call, question), notes=notes, model=name)
 
     return ask
 
@@ -65,3 +65,13 @@ def _way(model: Any) -> Any:
         f"{type(model).__name__} is no chat model: give a LangChain chat model, a LlamaIndex LLM, "
         "OpenAIChat(client, model=...), or a callable (messages, tools)"
     )
+
+
+def _name(model: Any) -> str:
+    """The model in messages. Runnables around it are looked through."""
+    for place in ("bound", "runnable"):
+        if langchain.takes(inner := getattr(model, place, None)):
+            return _name(inner)
+    kind = getattr(model, "__name__", None) or type(model).__name__
+    named = (getattr(model, field, None) for field in ("model_name", "model"))
+    return next((f"{kind} {name}" for name in named if isinstance(name, str) and name), str(kind))
