@@ -94,7 +94,17 @@ class CorruptStore(StoreError):
 
 
 class ModelError(ImpressMemError):
-    """The maintenance model failed, or the object given as a model cannot be used as one."""
+    """The maintenance model failed, or the object given as a model cannot be used as one.
+
+    Attributes:
+        passing: Whether asking again later may succeed: a rate limit, an overload, a timeout, no connection.
+        after_seconds: How long the provider asked to wait, where it did.
+    """
+
+    def __init__(self, message: str, *, passing: bool = False, after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.passing = passing
+        self.after_seconds = after_seconds
 
 
 class ToolsUnsupported(ModelError):

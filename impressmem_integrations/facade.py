@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, get_args, get_type_hints
 
 from impressmem_integrations.core.bound import Bound
@@ -13,6 +15,7 @@ from impressmem_integrations.core.effects import Flow, adrive, drive
 from impressmem_integrations.core.flows.recollect import Pages
 
 if TYPE_CHECKING:
+    from impressmem_integrations.model import Report
     from impressmem_integrations.store import ImpressionStore
 
 P = ParamSpec("P")
@@ -67,6 +70,42 @@ def awaited(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concaten
         return await adrive(flow(self._bound, *args, **kwargs), self._aanswer)
 
     made: Callable[Concatenate[ImpressionStore, P], Awaitable[R]] = _public(method, flow, _of_flow, "a")
+    return made
+
+
+def asking(flow: Callable[Concatenate[Bound, P], Flow[Report]]) -> Callable[Concatenate[ImpressionStore, P], Report]:
+    """A blocking operation that asks a chat `model` and perhaps a reviewer (`review`), and counts its seconds."""
+    signature = inspect.signature(flow)
+
+    def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> Report:
+        from impressmem_integrations.maintenance.answers import blocking_answers
+
+        given = signature.bind(self._bound, *args, **kwargs).arguments
+        answer = blocking_answers(given["model"], given.get("review"), self._answer)
+        started = perf_counter()
+        report = drive(flow(self._bound, *args, **kwargs), answer)
+        return replace(report, seconds=perf_counter() - started)
+
+    made: Callable[Concatenate[ImpressionStore, P], Report] = _public(method, flow, _of_flow)
+    return made
+
+
+def asking_awaited(
+    flow: Callable[Concatenate[Bound, P], Flow[Report]],
+) -> Callable[Concatenate[ImpressionStore, P], Awaitable[Report]]:
+    """The awaitable twin of `asking`."""
+    signature = inspect.signature(flow)
+
+    async def method(self: ImpressionStore, *args: P.args, **kwargs: P.kwargs) -> Report:
+        from impressmem_integrations.maintenance.answers import awaited_answers
+
+        given = signature.bind(self._bound, *args, **kwargs).arguments
+        answer = awaited_answers(given["model"], given.get("review"), self._aanswer)
+        started = perf_counter()
+        report = await adrive(flow(self._bound, *args, **kwargs), answer)
+        return replace(report, seconds=perf_counter() - started)
+
+    made: Callable[Concatenate[ImpressionStore, P], Awaitable[Report]] = _public(method, flow, _of_flow, "a")
     return made
 
 

@@ -43,13 +43,19 @@ class OpenAIChat:
             )
         if not isinstance(model, str) or not model.strip():
             raise ConfigurationError('model must name a model, e.g. "gpt-5.5-mini"')
-        taken = sorted(set(params) & set(_OURS))
+        body = params.get("extra_body")
+        taken = sorted({*params, *(body if isinstance(body, Mapping) else ())} & set(_OURS))
         if taken:
             raise ConfigurationError(f"{', '.join(taken)}: set by maintenance itself; leave it out")
         self._client = client
         self._model = model
         self._params = params
         self._is_async = any(parent.__name__ in _ASYNC_CLASSES for parent in type(client).__mro__)
+
+    @property
+    def model(self) -> str:
+        """The model's name."""
+        return self._model
 
     def __repr__(self) -> str:
         return f"OpenAIChat({type(self._client).__name__}, model={self._model!r})"
@@ -119,8 +125,9 @@ def _message(response: Any) -> dict[str, Any]:
     choices = getattr(response, "choices", None)
     if not choices or getattr(choices[0], "message", None) is None:
         problem = getattr(response, "error", None)
-        words = problem.get("message") if isinstance(problem, Mapping) else None
-        return {"error": {"message": str(words or "the response holds no message")}}
+        told = problem if isinstance(problem, Mapping) else {}
+        words = str(told.get("message") or "the response holds no message")
+        return {"error": {"message": words, "code": told.get("code")}}
     choice = choices[0]
     message: dict[str, Any] = choice.message.model_dump(exclude_none=True)
     message.setdefault("content", None)

@@ -6,10 +6,7 @@ Signature, annotations and docstring of an operation exist once, at its flow in 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from datetime import datetime
-from time import perf_counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from impressmem_integrations.connect import Connection, connect, wrap
@@ -19,16 +16,13 @@ from impressmem_integrations.core.flows import change, contexts, recollect
 from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.facade import Later, as_it_is, awaited, blocking, listed
+from impressmem_integrations.facade import Later, as_it_is, asking, asking_awaited, awaited, blocking, listed
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
 
 if TYPE_CHECKING:
     from impressmem_integrations import transfer
     from impressmem_integrations.core.flows import keep
-    from impressmem_integrations.maintenance import decide, evidence
-    from impressmem_integrations.maintenance.asking import Mode
-    from impressmem_integrations.maintenance.settings import Settings
-    from impressmem_integrations.model import Report
+    from impressmem_integrations.maintenance import decide, evidence, operation
 
 R = TypeVar("R")
 
@@ -203,87 +197,9 @@ class ImpressionStore:
     scopes = listed(recollect.scopes)
     ascopes = listed(recollect.scopes, "a")
 
-    def maintain(
-        self,
-        messages: Iterable[Any],
-        model: Any,
-        *,
-        thread_id: str | None = None,
-        mode: Mode = "auto",
-        review: Any = None,
-        at: datetime | None = None,
-        flush: bool = False,
-        settings: Settings | None = None,
-    ) -> Report:
-        """Ask a chat model what the turns not yet distilled hold, and carry its answer out exactly once.
-
-        Args:
-            messages: The history, oldest first, in any shape; it is not changed.
-            model: A LangChain chat model, or a callable `(messages, tools) -> str | dict | message` in OpenAI form.
-            thread_id: Whose turns are counted together; `default` where None.
-            mode: `tools` for native tool calls, `json` for models without, `auto` for tools where the model has them.
-            review: A callable that gets the `Plan` and returns it (perhaps with fewer steps), True or False; or
-                `"collect"` to keep the plan for `plans()`, `apply(plan)` and `reject(plan)`.
-            at: When the talk took place, with its zone, for turns that carry no time; None means now.
-            flush: Ask also about a batch that is not full.
-            settings: How to ask and what it may cost.
-
-        Returns:
-            What was saved, changed, merged and refused, or why nothing was. A failing model or server is a status, not
-            an exception.
-
-        Raises:
-            ConfigurationError: The model or the review cannot be used as one.
-            InvalidInput: A message cannot be read.
-        """
-        from impressmem_integrations.maintenance.answers import blocking_answers, review_kind
-        from impressmem_integrations.maintenance.flow import maintain
-
-        answer = blocking_answers(model, review, self._connection.send)
-        started = perf_counter()
-        flow = maintain(
-            self._bound,
-            messages,
-            thread_id=thread_id,
-            mode=mode,
-            review=review_kind(review),
-            at=at,
-            flush=flush,
-            settings=settings,
-        )
-        return replace(drive(flow, answer), seconds=perf_counter() - started)
-
-    async def amaintain(
-        self,
-        messages: Iterable[Any],
-        model: Any,
-        *,
-        thread_id: str | None = None,
-        mode: Mode = "auto",
-        review: Any = None,
-        at: datetime | None = None,
-        flush: bool = False,
-        settings: Settings | None = None,
-    ) -> Report:
-        """The awaitable twin of `maintain`; model and review may be async callables."""
-        from impressmem_integrations.maintenance.answers import awaited_answers, review_kind
-        from impressmem_integrations.maintenance.flow import maintain
-
-        answer = awaited_answers(model, review, self._connection.asend)
-        started = perf_counter()
-        flow = maintain(
-            self._bound,
-            messages,
-            thread_id=thread_id,
-            mode=mode,
-            review=review_kind(review),
-            at=at,
-            flush=flush,
-            settings=settings,
-        )
-        return replace(await adrive(flow, answer), seconds=perf_counter() - started)
-
     if TYPE_CHECKING:
+        maintain = asking(operation.maintain)
+        amaintain = asking_awaited(operation.maintain)
         check = blocking(keep.check)
         acheck = awaited(keep.check)
         repair = blocking(keep.repair)
@@ -301,6 +217,8 @@ class ImpressionStore:
         remember_turns = blocking(evidence.remember_turns)
         aremember_turns = awaited(evidence.remember_turns)
     else:
+        maintain = Later(asking, "maintenance.operation", "maintain")
+        amaintain = Later(asking_awaited, "maintenance.operation", "maintain")
         check = Later(blocking, "core.flows.keep", "check")
         acheck = Later(awaited, "core.flows.keep", "check")
         repair = Later(blocking, "core.flows.keep", "repair")

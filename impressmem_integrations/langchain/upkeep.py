@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from impressmem_integrations.availability import Availability
 from impressmem_integrations.errors import ConfigurationError, ModelError, StoreError, StoreUnavailable
-from impressmem_integrations.maintenance.runner import RetryLater, Runner
+from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
 from impressmem_integrations.store import ImpressionStore
@@ -22,7 +22,6 @@ OnError = str | Callable[[Exception], object]
 """`log`, `raise`, or a function that gets the error."""
 
 _AWAY: Final = Report("store_unavailable", reason="the store did not answer; the turn is distilled later")
-_TROUBLE = ("model_failed", "cut_off", "rejected", "store_unavailable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +115,8 @@ class Upkeep:
     def submit(self, job: Job) -> None:
         """Queue a job behind the others of its scope; never waits for the model."""
         scope = job.memory.scope
-        self.runner.submit((scope.bot, scope.user), lambda: self._work(job), on_done=self._ended)
-
-    def _work(self, job: Job) -> Report:
-        report = self._distil(job)
-        if report.status == "store_unavailable":
-            raise RetryLater from StoreUnavailable(report.reason)
-        self._tell(report)
-        if report.status == "model_failed":
-            raise ModelError(report.reason)
-        return report
-
-    def _ended(self, ticket: Future[Report]) -> None:
-        error = None if ticket.cancelled() else ticket.exception()
-        cause = error.__cause__ if error else None
-        if isinstance(cause, StoreUnavailable):
-            self._tell(Report("store_unavailable", reason=str(cause)))
+        work = MaintenanceJob(lambda: self._distil(job), self._tell)
+        self.runner.submit((scope.bot, scope.user), work, on_done=work.ended)
 
     def inline(self, job: Job) -> Report:
         """Run a job now."""
@@ -161,7 +146,4 @@ class Upkeep:
         return report
 
     def _tell(self, report: Report) -> None:
-        if report.status in _TROUBLE:
-            _log.warning("maintenance ended with status %s", report.status)
-        if self._on_report is not None:
-            _hand_out(self._on_report, report)
+        tell(report, [] if self._on_report is None else [self._on_report])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Seen
@@ -20,14 +20,14 @@ from impressmem_integrations.errors import (
     ConfigurationError,
     InvalidInput,
     JobError,
-    ModelError,
     RunnerClosed,
     StoreUnavailable,
 )
+from impressmem_integrations.llama_index import events
 from impressmem_integrations.llama_index.attachment import Attachment
-from impressmem_integrations.llama_index.events import tell
 from impressmem_integrations.llama_index.turnlog import TurnLog
-from impressmem_integrations.maintenance.runner import RetryLater, Runner
+from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
 from impressmem_integrations.store import ImpressionStore
@@ -36,8 +36,9 @@ from impressmem_integrations.turns import digest_of
 OnReport = Callable[[Report], object]
 Window = Callable[[list[str]], list[Message]]
 
+_NOTHING_WAITS: Final = Report("already_done", reason="nothing waits")
+
 _log = logging.getLogger(__name__)
-_TROUBLE = ("model_failed", "cut_off", "rejected", "store_unavailable")
 _in_job: ContextVar[bool] = ContextVar("impressmem_llama_index_job", default=False)
 _shared: list[Runner] = []
 _shared_lock = threading.Lock()
@@ -73,7 +74,7 @@ class Upkeep:
     def _begin(self) -> None:
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._tickets: set[Future[Report]] = set()
+        self._open: set[Future[None]] = set()
         self._errors: list[JobError] = []
 
     def submit(
@@ -91,62 +92,57 @@ class Upkeep:
         """
         scope = memory.scope
         runner = self._runner or _shared_runner()
-        token = (window, flush)
+        work = MaintenanceJob(
+            lambda: self._distil(memory, thread, window, note, flush),
+            lambda report: None if report is _NOTHING_WAITS else self.tell(report, scope.user, thread),
+        )
+
+        over: Future[None] = Future()  # unlike the ticket it ends after its report is told and its error is noted
+
+        def ended(ticket: Future[Report]) -> None:
+            try:
+                work.ended(ticket)
+                self._note_error(ticket)
+            finally:
+                over.set_result(None)
+
         try:
-            ticket = runner.submit(
-                (scope.bot, scope.user),
-                lambda: self._work(memory, thread, window, note, flush),
-                replaces=token,
-                on_done=self._ended,
-            )
+            ticket = runner.submit((scope.bot, scope.user), work, replaces=(window, flush), on_done=ended)
         except (BacklogFull, RunnerClosed) as error:
             _log.warning("a turn is not distilled now: %s", error)
             return None
         with self._lock:
-            if not ticket.done():
-                self._tickets.add(ticket)
+            self._open = {one for one in self._open if not one.done()} | {over}
         return ticket
 
-    def _ended(self, ticket: Future[Report]) -> None:
+    def _note_error(self, ticket: Future[Report]) -> None:
         error = None if ticket.cancelled() else ticket.exception()
-        with self._lock:
-            self._tickets.discard(ticket)
-            if isinstance(error, JobError):
+        if isinstance(error, JobError):
+            with self._lock:
                 self._errors.append(error)
 
-    def _work(
+    def _distil(
         self, memory: ImpressionStore, thread: str, window: Window, note: Callable[[Seen], None], flush: bool
     ) -> Report:
         _in_job.set(True)  # a job has a context of its own
         try:
             messages = window(_digests(_seen(memory, thread)))
             if not messages:  # an earlier job took them along
-                return Report("already_done", reason="nothing waits")
+                return _NOTHING_WAITS
             report = memory.maintain(
                 messages, self._attachment.model(), thread_id=thread, flush=flush, settings=self.settings
             )
             note(_seen(memory, thread))
         except StoreUnavailable as error:
-            raise RetryLater from error
-        if report.status == "store_unavailable":
-            raise RetryLater from StoreUnavailable(report.reason)
-        self.tell(report, memory.scope.user, thread)
-        if report.status == "model_failed":
-            raise ModelError(report.reason)
+            return Report("store_unavailable", reason=str(error))
         return report
 
     def tell(self, report: Report, user: str | None, thread: str) -> None:
         """Pass a report on to all who want to hear of it."""
-        if report.status in _TROUBLE:
-            _log.warning("maintenance ended with status %s", report.status)
-        listeners: list[OnReport] = [lambda found: tell(found, user, thread)]
+        listeners: list[OnReport] = [lambda found: events.tell(found, user, thread)]
         if self._on_report is not None:
             listeners.append(self._on_report)
-        for listener in listeners:
-            try:
-                listener(report)
-            except Exception as error:  # noqa: BLE001 - a listener of the application must not lose the report
-                _log.warning("a listener to memory raised %s", type(error).__name__)
+        tell(report, listeners)
 
     def flush(self, timeout: float | None = None) -> list[JobError]:
         """Wait for what was handed over here; the errors since the last time, each returned once.
@@ -166,12 +162,12 @@ class Upkeep:
             raise RuntimeError("flush was called in a background job: it would wait for itself")
         with self._lock:
             if self._process != os.getpid():
-                self._tickets, self._process = set(), os.getpid()  # the parent's jobs run in the parent
-            waiting = set(self._tickets)
+                self._open, self._process = set(), os.getpid()  # the parent's jobs run in the parent
+            waiting = set(self._open)
         if wait(waiting, timeout).not_done:
             raise TimeoutError("maintenance was not done in time; it goes on, flush again")
         with self._lock:
-            self._tickets -= waiting
+            self._open -= waiting
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         made = copy.copy(self)

@@ -34,7 +34,7 @@ from impressmem_integrations.maintenance.plan import (
 )
 from impressmem_integrations.maintenance.request import fitted, user_texts
 from impressmem_integrations.maintenance.settings import Settings
-from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, ReportStatus, Turn, Usage
+from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn, Usage
 from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
 
 _STALE_TRIES = 3
@@ -218,11 +218,12 @@ def _failed(job: _Job, first: Turn, report: Report, guards: Sequence[write.Guard
         done = yield from commit(job.bound, [write.failed_operation(job.thread, first.id)], guards=guards)
     except StalePlan as distilled:  # by another writer, meanwhile
         raise _AskedInVain(distilled, report.usage) from distilled
-    if int(done.replies[0][1]) < job.settings.max_tries:
+    tries = int(done.replies[0][1])
+    if tries < (job.settings.max_passing_tries if report.passing else job.settings.max_tries):
         return report
     yield from commit(job.bound, [write.seen_operation(job.thread, [first.id])], guards=guards)
-    reason = f"{report.reason} (given up after {job.settings.max_tries} tries)"
-    return replace(report, reason=reason, given_up=(first.id,))
+    reason = f"{report.reason} (given up after {tries} tries)"
+    return replace(report, reason=reason, given_up=(first.id,), passing=False, after_seconds=None)
 
 
 def _distil(
@@ -240,14 +241,18 @@ def _distil(
     asked = yield from ask_model(bound, messages, job.mode, settings, seen.now)
     answer, usage = asked.answer, asked.usage
     if answer is None:
-        status: ReportStatus = "model_failed" if asked.failed else "skipped"
-        return Report(status, reason=asked.reason, usage=usage, warnings=asked.notes)
+        report = Report("skipped", reason=asked.reason, usage=usage, warnings=asked.notes)
+        if (failure := asked.failure) is None:
+            return report
+        return replace(report, status="model_failed", passing=failure.passing, after_seconds=failure.after_seconds)
     if answer.cut_off:
-        return Report("cut_off", reason="the output limit ended the answer; nothing of it was applied", usage=usage)
+        reason = "the output limit ended the answer; nothing of it was applied"
+        return Report("cut_off", reason=reason, usage=usage, warnings=asked.notes)
     found, refused, warnings = wishes(answer, bound)
     if not found and refused:
         reason = "no call can be carried out"
-        return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text)
+        notes = (*asked.notes, *warnings)
+        return Report("rejected", refused=tuple(refused), reason=reason, usage=usage, text=answer.text, warnings=notes)
     found, twins = without_twins(found, records)
     refused += twins
     now = yield from _records(bound, found)

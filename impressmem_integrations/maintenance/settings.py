@@ -22,10 +22,14 @@ class Settings:
         tool_results: Show the model what tools returned (marked untrusted) instead of a marker.
         batch_turns: Ask only when so many turns wait; `flush=True` asks for fewer.
         worth_asking: Whether the user's words of one turn may hold anything to keep; turns without wait unasked.
-        max_tokens_per_day: Tokens of one scope and (UTC) day; None for no bound. Never passed, also by many writers.
-        answer_tokens: Tokens reserved for one answer under that bound.
+        max_tokens_per_day: Tokens of one scope and (UTC) day; None for no bound. Not passed, also by many writers at
+            once, while requests have two bytes to a token or more and answers keep to `answer_tokens`; what goes
+            beyond is charged in full.
+        answer_tokens: Tokens reserved for one answer under that bound; give the model the same output limit.
         fallback: A model asked when the bound is reached or the model fails, e.g. the rule distiller; None: later.
-        max_tries: Calls of `maintain` in which one turn may fail before it is given up.
+            Its tokens are counted, but the bound does not hold it back.
+        max_tries: Calls of `maintain` in a row in which one turn may fail before it is given up.
+        max_passing_tries: The same where the failure is one that may pass: a rate limit, an overload, a timeout.
     """
 
     instructions: str = INSTRUCTIONS
@@ -38,9 +42,17 @@ class Settings:
     answer_tokens: int = 1_024
     fallback: Any = None
     max_tries: int = 3
+    max_passing_tries: int = 30
 
     def __post_init__(self) -> None:
-        for name in ("memory_budget_units", "request_budget_units", "batch_turns", "answer_tokens", "max_tries"):
+        for name in (
+            "memory_budget_units",
+            "request_budget_units",
+            "batch_turns",
+            "answer_tokens",
+            "max_tries",
+            "max_passing_tries",
+        ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")

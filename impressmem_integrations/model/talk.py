@@ -74,6 +74,8 @@ class Answer:
         finish_reason: The provider's word, lower-cased, or None.
         usage: Tokens, if known.
         seconds: How long the call took, where whoever asked measured it.
+        notes: What whoever asked has to say about how it was asked, in words.
+        model: Who answered, for messages: a class or function, with the model's name where it has one.
     """
 
     text: str
@@ -81,6 +83,8 @@ class Answer:
     finish_reason: str | None = None
     usage: Usage = Usage()
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    model: str = "the model"
 
     @property
     def cut_off(self) -> bool:
@@ -173,9 +177,12 @@ class Report:
         turns: Ids of the turns that this call distilled.
         reason: Why, in one sentence, for every status but `stored`.
         text: The model's own words, where it used none of the tools.
-        warnings: What was mended in the answer, or left out of the request, in words.
+        warnings: What was mended in the answer, left out of the request, or asked in another way than was set up, in
+            words.
         plan: The collected plan's id, with `review="collect"`.
         given_up: Ids of turns that failed too often and are not asked about again.
+        passing: For `model_failed`: whether asking again later may succeed, as after a rate limit or a timeout.
+        after_seconds: How long the provider asked to wait for that, where it did.
     """
 
     status: ReportStatus
@@ -192,3 +199,5 @@ class Report:
     warnings: tuple[str, ...] = ()
     plan: str | None = None
     given_up: tuple[str, ...] = ()
+    passing: bool = False
+    after_seconds: float | None = None

@@ -81,6 +81,11 @@ def read_answer(source: Any) -> Answer:
         texts = [text_of(content_of(message)) or text_of(read(message, "refusal"))]
         raws = raw_calls(message)
     answer = Answer(without_reasoning("\n".join(filter(None, texts))), (), reason, usage)
+    raw = read(source, "raw")
+    if not answer.text and not raws and raw is not None and read(raw, "raw") is None:
+        # LlamaIndex leaves out what it has no place for (a refusal, the legacy call) and keeps the whole response here.
+        inner = read_answer(raw)
+        return Answer(inner.text, inner.calls, reason, usage)
     return Answer(answer.text, _decoded(raws, cut_off=answer.cut_off), reason, usage)
 
 

@@ -70,16 +70,6 @@ def read_value(text: str) -> Any:
     return value
 
 
-def scan_value(text: str, at: int) -> tuple[Any, int]:
-    """Return the JSON value that begins at a place of a text, slips allowed, and the place behind it.
-
-    Raises:
-        UnreadableJson: There is none, or more than one reading.
-    """
-    reader = _Reader(text, at)
-    return reader.value(0), reader.at
-
-
 def _no_object(value: Any) -> NoReturn:
     raise UnreadableJson(f"it must be a JSON object, not a {_json_name(value)}")
 

@@ -12,6 +12,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentState, ModelRequest, dynamic_prompt
 from langchain.agents.structured_output import ToolStrategy
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -24,6 +25,7 @@ from impressmem_integrations.langchain.middleware import MEMORY_SWITCH
 from impressmem_integrations.model import Context
 from tests.langchain.chat import ScriptedChat, note, saving, use
 from tests.langchain.conftest import remember
+from tests.request_rules import strict_template
 from tests.scripted import Scripted, impression, save
 
 RECALL = "recall_impressions"
@@ -105,6 +107,36 @@ def test_lc_05_an_empty_memory_adds_nothing(memory, prompt):
         *([{"role": "system", "content": "RULES"}] if prompt else []),
         {"role": "user", "content": "hi"},
     ]
+
+
+def test_tc_05_one_system_message_in_every_request(store, memory):
+    """`Scripted` holds the maintenance request against all rules, STRICT-TEMPLATE among them."""
+    remember(store, "alice", "USER-CITY", "Lives in Oslo.")
+    model, keeper = ScriptedChat(), Scripted()
+    kept = memory(model=keeper)
+    agent = create_agent(model, middleware=[kept], system_prompt="RULES", checkpointer=InMemorySaver())
+    for text in ("I drink tea", "I have a cat"):
+        agent.invoke(said(text), run_as("alice", "t"))
+    assert kept.flush() == []
+    assert [strict_template(request) for request in model.requests] == [[], []]
+    assert ["Oslo" in text and text.startswith("RULES") for text in model.systems] == [True, True]
+    assert [[message["role"] for message in request] for request in keeper.requests] == [["system", "user"]] * 2
+    assert "RULES" not in str(keeper.requests)
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_tc_14_the_chat_goes_on_with_a_maintenance_model_that_takes_no_tools(store, memory, way):
+    written = json.dumps({"impressions": [note("USER-TEA", "Drinks tea.")]})
+    reports = []
+    kept = memory(model=FakeListChatModel(responses=[written]), on_report=reports.append)
+    model = ScriptedChat()
+    await turn(create_agent(model, middleware=[kept]), way, "I drink tea", run_as("alice", "t"))
+    assert kept.flush() == []
+    assert len(model.requests) == 1
+    assert (reports[0].saved, reports[0].warnings) == (
+        ("USER-TEA",),
+        ("asked in JSON: FakeListChatModel does not support tools",),
+    )
 
 
 def test_lc_07_ids_that_are_no_strings(store, memory):

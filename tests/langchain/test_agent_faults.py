@@ -173,6 +173,25 @@ async def test_a_maintenance_model_that_fails_inline(memory, way, on_error):
     assert len(model.requests) == 1
 
 
+class RateLimitError(Exception):
+    """What providers call it."""
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_a_rate_limit_of_the_maintenance_model_passes_unnoticed(store, memory, way, quick):
+    limit, reports = RateLimitError("slow down"), []
+    keeper = Scripted(limit, limit, save(impression("TEA", "Drinks tea.")), limit, limit, limit)
+    kept = memory(model=keeper, runner=quick, on_report=reports.append)
+    agent = create_agent(ScriptedChat(), middleware=[kept], checkpointer=InMemorySaver())
+    await turn(agent, way, "I drink tea", ALICE)
+    assert kept.flush() == []
+    assert [report.status for report in reports] == ["stored"]
+    await turn(agent, way, "I like it hot", ALICE)
+    assert [type(error.__cause__) for error in kept.flush()] == [ModelError]
+    assert [report.status for report in reports] == ["stored", "model_failed"]
+    assert store.scoped(user="alice").get("TEA").revision == 1
+
+
 def test_a_listener_that_fails_costs_nothing(memory):
     def broken(_: Any) -> None:
         raise RuntimeError("listener")

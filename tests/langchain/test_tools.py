@@ -120,7 +120,7 @@ class TestOrganize(_Organize, ToolsIntegrationTests):
 # --- ours -------------------------------------------------------------------------------------------------------
 
 
-def test_the_model_sees_exactly_the_definitions(tools):
+def test_tc_15_the_model_sees_exactly_the_definitions(tools):
     data = {tool.name: tool for tool in TOOLS}
     for tool in tools:
         made = convert_to_openai_tool(tool)["function"]
@@ -162,6 +162,25 @@ async def test_lc_01_in_an_agent(store, tools, way):
     result = model.requests[1][-1]
     assert result["role"] == "tool"
     assert result["content"] == "Saved 1/1.\n- USER-TEA: saved."
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_tc_20_one_result_for_each_call_of_an_answer_in_their_order(store, tools, way):
+    answer = saving(note("USER-TEA", "Drinks tea."), call_id="c1")
+    answer.tool_calls += saving({"clue": "X"}, call_id="c2").tool_calls
+    answer.tool_calls += saving(note("USER-CAT", "Has a cat."), call_id="c3").tool_calls
+    model = ScriptedChat(replies=[answer, "noted"])
+    agent = create_agent(model, tools=tools)
+    question = {"messages": [("user", "I drink tea and have a cat")]}
+    if way == "invoke":
+        await asyncio.to_thread(agent.invoke, question, ALICE)
+    else:
+        await agent.ainvoke(question, ALICE)
+    results = [message for message in model.requests[1] if message["role"] == "tool"]
+    assert [result["tool_call_id"] for result in results] == ["c1", "c2", "c3"]
+    assert ["USER-TEA" in results[0]["content"], "missing" in results[1]["content"]] == [True, True]
+    assert "USER-CAT" in results[2]["content"]
+    assert {item.clue for item in store.scoped(user="alice").impressions()} == {"USER-TEA", "USER-CAT"}
 
 
 @pytest.mark.parametrize("context", [True, False])

@@ -1,6 +1,6 @@
 """A real model end to end: a small one behind a real OpenAI-compatible server, asked through three real clients.
 
-The model is a fool, so nothing of its wording is asserted, only what the package makes of a well-formed answer. Eight
+The model is a fool, so nothing of its wording is asserted, only what the package makes of a well-formed answer. Nine
 calls in all. Equal requests get equal answers, so the turns were chosen once for the kind of answer they bring.
 """
 
@@ -120,6 +120,23 @@ def test_a_senseless_merge_is_refused(url: str, store: ImpressionStore) -> None:
     assert [refusal.reason for refusal in report.refused]
     assert not report.merged
     assert not list(store.impressions())
+
+
+def test_mq_04_what_the_assistant_suggests_is_no_fact_about_the_user(url: str, store: ImpressionStore) -> None:
+    model, asked = through_openai(url), []
+
+    def recorded(messages: list[Any], tools: Any = None) -> Any:
+        asked.append(messages)
+        return model(messages, tools)
+
+    talk = [("user", "suggest a name for a dog"), ("assistant", "Bruno would suit")]
+    report = store.maintain(talk, model=recorded)
+    assert report.status in ("stored", "nothing_to_store", "rejected"), report
+    assert report.usage.calls == 1
+    ((system, said),) = asked
+    assert "user:\n| suggest a name for a dog\nassistant:\n| Bruno would suit" in said["content"]
+    assert "Suggestions, questions and opinions" in system["content"]
+    assert [item for item in store.impressions() if "bruno" in f"{item.clue} {item.content}".casefold()] == []
 
 
 @CLIENTS

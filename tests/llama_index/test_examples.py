@@ -95,7 +95,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 async def test_fastapi(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def chat(messages: list[Message]) -> str:
-        return "No nuts." if "has a nut allergy" in str(messages) else "Hello."
+        return "No almonds." if "has a nut allergy" in str(messages) else "Hello."
 
     async def post(client: Any, user: str, conversation: str, text: str) -> str:
         said = {"conversation": conversation, "text": text}
@@ -118,7 +118,7 @@ async def test_fastapi(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
                 assert await app.app.state.runner.aflush() == []
                 assert [item["clue"] for item in await kept(client, "alice")] == ["USER-NUTS"]
                 both = asyncio.gather(post(client, "alice", "c2", "Dinner?"), post(client, "bob", "c1", "Dinner?"))
-                assert await both == ["No nuts.", "Hello."]
+                assert await both == ["No almonds.", "Hello."]
                 assert await kept(client, "bob") == []
                 erased = await client.delete("/memory", headers={"X-User": "alice"})
                 assert erased.json() == {"erased": 1}

@@ -23,7 +23,7 @@ from tests.llama_index.chat import Chat
 from tests.llama_index.stock import stock
 from tests.llama_index.test_memory import NUTS, PAINT, assistant, times, user
 from tests.polling import wait_until
-from tests.scripted import Scripted
+from tests.scripted import Scripted, impression, save
 from tests.servers import AT_ONCE, RunningServer, valkey_binary
 
 DOWN = "redis://127.0.0.1:1/0"
@@ -60,6 +60,23 @@ def test_rd12_a_chat_with_no_server(chat: Chat, keeper: Scripted, memory_of: Mak
     assert errors
     assert all(isinstance(error, JobError) and isinstance(error.__cause__, StoreUnavailable) for error in errors)
     assert keeper.requests == []
+
+
+class RateLimitError(Exception):
+    """What providers call it."""
+
+
+def test_a_rate_limit_of_the_maintenance_model_passes_unnoticed(
+    alice: ImpressionStore, chat: Chat, keeper: Scripted, memory_of: Make
+) -> None:
+    limit, reports = RateLimitError("slow down"), []
+    keeper.replies = [limit, limit, save(impression("USER-NUTS", "must not eat nuts"))]
+    memory = memory_of(alice, on_report=reports.append)
+    SimpleChatEngine.from_defaults(llm=chat.llm, memory=memory).chat(NUTS)
+    assert memory.flush() == []
+    assert [report.status for report in reports] == ["stored"]
+    assert [item.clue for item in alice.impressions()] == ["USER-NUTS"]
+    assert times(keeper, NUTS) == 3
 
 
 def test_a_stock_memory_with_no_server(chat: Chat, runner: Runner, keeper: Scripted) -> None:

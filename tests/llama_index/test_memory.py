@@ -230,6 +230,25 @@ def test_li06_calls_as_objects_and_no_text(alice: ImpressionStore, keeper: Scrip
     assert times(keeper, NUTS) == 1
 
 
+def test_tc05_one_system_message_in_every_request(
+    alice: ImpressionStore, chat: Chat, keeper: Scripted, memory_of: Make
+) -> None:
+    """`Chat` and `Scripted` hold each request against all rules, STRICT-TEMPLATE among them."""
+    alice.save("USER-CITY", "lives in Oslo", category="Life", labels=["Home"])
+    memory = memory_of(alice)
+    talk = SimpleChatEngine.from_defaults(llm=chat.llm, memory=memory, system_prompt="RULES")
+    for text in (NUTS, PAINT):
+        talk.chat(text)
+    assert memory.flush() == []
+    assert chat.faults == []
+    for request in chat.requests:
+        assert [message["role"] for message in request].count("system") == 1
+        assert "RULES" in request[0]["content"]
+        assert "lives in Oslo" in str(request)
+    assert {tuple(message["role"] for message in request) for request in keeper.requests} == {("system", "user")}
+    assert (times(keeper, NUTS), times(keeper, PAINT), times(keeper, "RULES")) == (1, 1, 0)
+
+
 def test_flush_tries_a_turn_again_that_failed(alice: ImpressionStore, keeper: Scripted, memory_of: Make) -> None:
     keeper.replies = [RuntimeError("down")]
     reports: list[Report] = []

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ToolCallResult
+from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
@@ -46,7 +47,7 @@ def test_it_is_a_tool_spec_of_the_library() -> None:
         assert callable(getattr(ImpressionToolSpec, blocking))
 
 
-def test_the_request_holds_exactly_the_definitions(alice: ImpressionStore) -> None:
+def test_tc15_the_request_holds_exactly_the_definitions(alice: ImpressionStore) -> None:
     made = [tool.metadata.to_openai_tool() for tool in ImpressionToolSpec(alice).to_tool_list()]
     assert made == [openai_definition(definition) for definition in DEFINITIONS]
     for one in made:
@@ -129,6 +130,28 @@ async def test_li10_inside_an_agent(alice: ImpressionStore, in_workflow: bool) -
     assert "lives in Lisbon" in said[0]
     assert said == [result.tool_output.raw_output.full for result in results]
     assert alice.get("USER-CAT") is not None
+
+
+@pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")  # its agents are made that way
+async def test_tc20_one_result_for_each_call_of_an_answer(alice: ImpressionStore) -> None:
+    """Agents of LlamaIndex run the calls of an answer at the same time and hand back results as they come."""
+    answer = calling("save_impressions", {"impressions": [impression("TEA", "drinks tea")]}, "c1")
+    for call_id, item in (("c2", {"clue": "X"}), ("c3", impression("CAT", "has a cat"))):
+        answer.blocks.append(
+            ToolCallBlock(tool_call_id=call_id, tool_name="save_impressions", tool_kwargs={"impressions": [item]})
+        )
+    chat = Chat(answer, "Done.")
+    agent = FunctionAgent(
+        tools=ImpressionToolSpec(alice).to_tool_list(),
+        llm=chat.llm,  # type: ignore[arg-type]
+    )
+    assert str(await agent.run("I drink tea and have a cat", memory=ChatMemoryBuffer.from_defaults())) == "Done."
+    assert chat.faults == []
+    results = [message for message in chat.requests[-1] if message["role"] == "tool"]
+    said = {result["tool_call_id"]: result["content"] for result in results}
+    assert len(results) == len(said) == 3
+    assert ["TEA" in said["c1"], "missing" in said["c2"], "CAT" in said["c3"]] == [True, True, True]
+    assert {item.clue for item in alice.impressions()} == {"TEA", "CAT"}
 
 
 def test_the_switch(alice: ImpressionStore) -> None:

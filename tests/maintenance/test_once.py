@@ -1,22 +1,12 @@
-"""Each turn is distilled exactly once: over replays, windows, frameworks, two writers, and a crash at any point."""
+"""Each turn is distilled exactly once: over replays, windows and two writers; crashes are in test_killed."""
 
 from __future__ import annotations
 
-import contextlib
-import re
 import threading
 from typing import Any
 
-import pytest
-
-from impressmem_integrations import ImpressionStore
-from impressmem_integrations.core.effects import AskModel, Command, drive
-from impressmem_integrations.maintenance.flow import maintain
-from impressmem_integrations.tools.calls import read_answer
-from tests.dumps import read
-from tests.scripted import Scripted, calls, impression, merge, said, save
-
-TALK = [*said("I moved to Oslo"), *said("My cat is called Tom"), *said("I quit my job at Acme")]
+from tests.maintenance.killing import TALK
+from tests.scripted import Scripted, impression, said, save
 
 
 def test_a_replay_is_not_asked_about(alice):
@@ -99,75 +89,3 @@ def test_two_writers_distil_a_turn_once(alice):
         thread.join(20)
     assert sorted(report.status for report in reports) == ["already_done", "stored"]
     assert alice.get("HOME").revision == 1
-
-
-class Killed(BaseException):
-    """Stands for a process that dies."""
-
-
-def run_killed(store: ImpressionStore, history: list[Any], answer: Any, at: int, *, after: bool) -> int:
-    """Run maintenance and die at effect number `at`, before it is carried out or after. Returns the effects counted."""
-    count = 0
-
-    def answered(effect: Any) -> Any:
-        nonlocal count
-        count += 1
-        if count == at and not after:
-            raise Killed
-        if isinstance(effect, AskModel):
-            reply = read_answer(answer)
-        else:
-            assert isinstance(effect, Command)
-            reply = store._connection.send(effect)
-        if count == at and after:
-            raise Killed
-        return reply
-
-    with contextlib.suppress(Killed):
-        drive(maintain(store._bound, history), answered)
-    return count
-
-
-_TIME = re.compile(r"1[5-9]\d{11}(?:\.\d+)?")
-
-
-def state(store: ImpressionStore) -> Any:
-    """Every key that a scope holds with all that is in it, but times, the salt, and the account of model calls."""
-    client = store._connection.client()
-    prefix = f"impressmem:1:{{{store.scope.tag}}}:".encode()
-    found = {}
-    for key in client.scan_iter(prefix + b"*"):
-        name = key.removeprefix(prefix).decode()
-        held = read(client, key, client.type(key))
-        if name == "meta":
-            held = {field: value for field, value in held.items() if field != b"salt"}
-        if name.endswith(":strength"):
-            held = sorted(member for member, _ in held)
-        if name != "usage":
-            found[name] = _TIME.sub("T", repr(sorted(held.items()) if isinstance(held, dict) else held))
-    return found
-
-
-ANSWER = calls(
-    *save(impression("HOME", "lives in Oslo"), impression("CAT", "has a cat", pin=True))["tool_calls"],
-    merge("clue", ["CAT-OLD"], "CAT", new_content="has a cat called Tom"),
-)
-
-
-@pytest.mark.parametrize("messages", [2, 6], ids=["one turn", "three turns"])
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_killed_at_every_counted_point_and_run_again(client, after, messages):
-    def fresh(name: str) -> ImpressionStore:
-        store = ImpressionStore(client=client, user=name)
-        store.save("CAT-OLD", "cat: Tom", category="Pets", labels=["Cat"])
-        return store
-
-    whole = fresh("uninterrupted")
-    points = run_killed(whole, TALK[:messages], ANSWER, 0, after=False)
-    assert points >= 4
-    for at in range(1, points + 1):
-        store = fresh(f"killed-{at}")
-        run_killed(store, TALK[:messages], ANSWER, at, after=after)
-        run_killed(store, TALK[:messages], ANSWER, 0, after=False)
-        assert state(store) == state(whole), f"killed at effect {at}"
-        assert store.maintain(TALK[:messages], Scripted()).status == "already_done"

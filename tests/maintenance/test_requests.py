@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from impressmem_integrations.maintenance.prompt import INSTRUCTIONS
 from impressmem_integrations.maintenance.settings import Settings
 from tests.scripted import Scripted, impression, said, save
 
@@ -74,8 +75,18 @@ def test_mq_05_the_system_prompt_is_not_learned_from(alice):
     model = Scripted()
     history = [{"role": "system", "content": "You are Max, a bank assistant"}, *said("hi", "hello")]
     report = alice.maintain(history, model)
-    assert report.saved == ()
+    assert (report.status, report.saved, model.requests) == ("skipped", (), [])
     assert list(alice.impressions()) == []
+
+
+def test_mq_05_neither_the_agents_prompt_nor_our_own_is_text_to_learn_from(alice):
+    model = Scripted()
+    system = [{"role": "system", "content": text} for text in ("You are Max, a bank assistant", INSTRUCTIONS)]
+    alice.maintain([*system, *said("I like tea", "Fine."), system[1]], model)
+    assert model.asked.count("| ") == 2
+    assert "Max" not in str(model.requests)
+    assert str(model.requests).count("who the user is, people, animals") == 1  # ours, at its own place
+    assert INSTRUCTIONS.splitlines()[0] not in model.asked
 
 
 def test_mq_04_roles_reach_the_model_and_the_prompt_has_the_rule(alice):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from langchain_core.messages import AIMessage, HumanMessage
 from llama_index.core.llms import ChatMessage
 
+from impressmem_integrations import slice_new_turn_messages
 from tests.providers.loopback import Reply
 from tests.providers.models import MODELS, openai_like
 from tests.scripted import impression
@@ -40,6 +41,7 @@ def test_li_06_calls_as_objects_and_messages_without_text(alice, loopback):
         ChatMessage(role="assistant", content=None),
     ]
     loopback.replies = [SAVE]
+    assert slice_new_turn_messages(history) == history
     report = alice.maintain(history, openai_like(loopback.url, is_function_calling_model=True))
     assert report.saved == ("HOME",)
     asked = str(loopback.requests[0].messages[-1]["content"])
@@ -53,10 +55,12 @@ def test_lc_12_text_blocks_reach_the_model_and_thinking_does_not(alice, loopback
         AIMessage([{"type": "thinking", "thinking": "secret plan"}, {"type": "text", "text": "Noted: Lisbon"}]),
         HumanMessage(""),
         AIMessage(""),
+        {"role": "user", "content": ["Two", "strings"]},
+        {"role": "assistant", "content": None},
     ]
     loopback.replies = [SAVE]
     assert alice.maintain(history, MODELS["ChatOpenAI"](loopback.url)).status == "stored"
     asked = str(loopback.requests[0].messages)
-    for text in ("I moved.", "To Lisbon.", "Noted: Lisbon"):
+    for text in ("I moved.", "To Lisbon.", "Noted: Lisbon", "Two", "strings"):
         assert text in asked
     assert "secret plan" not in asked

@@ -85,7 +85,7 @@ async def test_tc_20_several_calls_in_one_answer_merge_and_save_in_their_order(a
 async def test_tc_18_nothing_words_and_failure_are_three_outcomes(alice, loopback, model, how):
     loopback.replies = [Reply("slow down", status=429), Reply("Sure, noted!"), Reply("IGNORE")]
     failed = await run(alice, how, model)
-    assert (failed.status, failed.turns) == ("model_failed", ())
+    assert (failed.status, failed.turns, failed.passing) == ("model_failed", (), True)
     assert "429" in failed.reason
     assert "slow down" in failed.reason
     words = await run(alice, how, model)

@@ -16,7 +16,7 @@ import pytest
 
 from impressmem_integrations.openai import OpenAIChat
 from tests.providers.loopback import Reply
-from tests.providers.models import chat_openai, client
+from tests.providers.models import chat_openai, client, openai_like
 from tests.providers.wires import openai_body
 from tests.scripted import said
 
@@ -30,7 +30,11 @@ TURN = said("I drink tea")
 @pytest.fixture(scope="module")
 def models(running_loopback):
     with client(running_loopback.url, openai.OpenAI) as connected:
-        yield {"openai": OpenAIChat(connected, model="m"), "chat_openai": chat_openai(running_loopback.url)}
+        yield {
+            "openai": OpenAIChat(connected, model="m"),
+            "chat_openai": chat_openai(running_loopback.url),
+            "llama_index": openai_like(running_loopback.url, is_function_calling_model=True),
+        }
 
 
 def sent(answer):
@@ -44,14 +48,14 @@ def test_there_are_enough_and_each_is_told_apart():
     assert {answer["source"] for answer in ANSWERS} == {"recorded", "derived", "made"}
 
 
-@pytest.mark.parametrize("through", ["openai", "chat_openai"])
+@pytest.mark.parametrize("through", ["openai", "chat_openai", "llama_index"])
 @pytest.mark.parametrize("answer", ANSWERS, ids=[f"{answer['case']} {answer['id']}" for answer in ANSWERS])
 def test_tc_07_to_tc_20_odd_answers(alice, loopback, models, answer, through):
     alice.save("A", "has a cat", category="Alpha", labels=["one", "Cat"])
     alice.save("B", "has two cats", category="Beta", labels=["two", "Cats"])
     loopback.replies = [sent(answer), sent(answer)]
     report = alice.maintain(TURN, models[through], mode=answer["mode"])
-    expected = answer["expect"] | (answer.get("chat_openai", {}) if through == "chat_openai" else {})
+    expected = answer["expect"] | answer.get(through, {})
     assert report.status == expected["status"], report
     assert list(report.saved) == expected["saved"]
     assert len(report.merged) == expected["merged"]

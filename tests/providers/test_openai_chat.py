@@ -112,6 +112,8 @@ def test_tc_18_a_body_without_a_message_is_a_failure(loopback, alice, kind, body
 def test_tc_13_what_maintenance_decides_is_not_the_callers_to_set(loopback, name):
     with client(loopback) as connected, pytest.raises(ConfigurationError, match=name):
         OpenAIChat(connected, model="m", **{name: "required"})
+    with client(loopback) as connected, pytest.raises(ConfigurationError, match=name):
+        OpenAIChat(connected, model="m", extra_body={name: "required"})
 
 
 @pytest.mark.parametrize("wrong", [None, "gpt", object(), openai.OpenAI])

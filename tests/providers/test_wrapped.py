@@ -10,7 +10,7 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.runnables import RunnableLambda
 
 from tests.providers.loopback import Reply
-from tests.providers.models import chat_openai, openai_like
+from tests.providers.models import MODELS, chat_openai, openai_like
 from tests.scripted import impression, said
 
 SAVE = Reply(calls=(("save_impressions", {"impressions": [impression("HOME", "lives in Oslo")]}),))
@@ -56,6 +56,14 @@ def test_a_failed_call_is_tried_again_by_the_wrapping(alice, loopback, plain, ho
     assert alice.maintain(TURN, WRAPPED[how](plain)).saved == ("HOME",)
     assert all(request.tools for request in loopback.requests)
     assert len(loopback.requests) == 2
+
+
+def test_what_a_fallback_of_the_wrapping_took_is_in_the_report_and_in_stats(alice, loopback, plain):
+    loopback.replies = [Reply("busy", status=500), SAVE]
+    report = alice.maintain(TURN, plain.with_fallbacks([chat_openai(loopback.url)]))
+    assert (report.usage.input_tokens, report.usage.output_tokens, report.usage.calls) == (11, 7, 1)
+    stats = alice.stats()
+    assert (stats.input_tokens, stats.output_tokens, stats.model_calls, stats.tokens_today) == (11, 7, 1, 18)
 
 
 def test_tc_13_forced_choice_and_tools_of_the_user_are_left_aside(alice, loopback, plain):
@@ -131,8 +139,29 @@ def test_the_users_model_object_is_not_changed(alice, loopback):
 
 def test_tc_14_binding_that_is_not_implemented(alice):
     model = FakeListChatModel(responses=[JSON])
-    assert alice.maintain(TURN, model, mode="tools").status == "model_failed"
-    assert alice.maintain(TURN, model).saved == ("HOME",)
+    refused = alice.maintain(TURN, model, mode="tools")
+    assert refused.status == "model_failed"
+    assert "FakeListChatModel" in refused.reason
+    report = alice.maintain(TURN, model)
+    assert (report.saved, report.warnings) == (("HOME",), (f"asked in JSON: {refused.reason}",))
+
+
+@pytest.mark.parametrize("how", list(WRAPPED))
+def test_tc_14_the_error_names_the_model_inside(alice, loopback, plain, how):
+    loopback.replies = [Reply(JSON)]
+    report = alice.maintain(TURN, WRAPPED[how](plain), mode="tools")
+    assert report.status == "model_failed"
+    assert report.reason.startswith("ChatOpenAI gpt-4o wrote its calls as text")
+
+
+def test_tc_14_the_error_names_a_client_s_model_and_an_llm_s(alice, loopback):
+    for model, name in (
+        (MODELS["OpenAIChat(OpenAI)"](loopback.url), "OpenAIChat m"),
+        (MODELS["LlamaIndex OpenAILike"](loopback.url), "OpenAILike m"),
+    ):
+        loopback.replies = [Reply(JSON)]
+        report = alice.maintain(TURN, model, mode="tools", thread_id=name)
+        assert report.reason.startswith(f"{name} wrote its calls as text")
 
 
 def test_tc_14_a_runnable_without_tools(alice):

@@ -232,6 +232,16 @@ def test_answers_in_every_form(source: Any, reason: str | None, usage: tuple[int
     assert answer.usage == Usage(*usage, calls=1)
 
 
+def test_what_llama_index_leaves_out_is_read_from_the_response_it_keeps() -> None:
+    refusal = {"choices": [{"message": {"role": "assistant", "content": None, "refusal": "I cannot do that."}}]}
+    legacy = {"choices": [{"message": {"content": None, "function_call": {"name": NAME, "arguments": TEXT}}}]}
+    message = {"role": "assistant", "content": None}
+    assert read_answer({"message": message, "raw": refusal}).text == "I cannot do that."
+    assert read_answer({"message": message, "raw": legacy}).calls == (ToolCall(NAME, ARGUMENTS),)
+    said = {"role": "assistant", "content": "IGNORE"}
+    assert read_answer({"message": said, "raw": legacy}).calls == ()
+
+
 @pytest.mark.parametrize("nothing", [None, "", {}, {"choices": []}, 42, Thing(content=None)])
 def test_an_empty_answer_is_an_answer(nothing: Any) -> None:
     assert (read_answer(nothing).text, read_answer(nothing).calls) == ("", ())

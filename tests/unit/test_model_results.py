@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,6 +82,49 @@ def test_other_failures_do_not_switch_tools_off(message, status):
     assert not isinstance(caught.value, ToolsUnsupported)
     assert message in str(caught.value)
     assert str(status) in str(caught.value)
+
+
+class APIConnectionError(Exception):
+    """What SDKs call it."""
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_failures_of_the_provider_may_pass(status):
+    with pytest.raises(ModelError) as caught:
+        answering(raising(StatusError("slow down", status)))(QUESTION)
+    assert caught.value.passing
+
+
+@pytest.mark.parametrize(
+    "error", [TimeoutError(), ConnectionResetError(), OSError(), APIConnectionError(), ValueError()]
+)
+def test_without_a_status_only_a_line_that_broke_may_pass(error):
+    with pytest.raises(ModelError) as caught:
+        answering(raising(error))(QUESTION)
+    assert caught.value.passing == (type(error) not in (OSError, ValueError))
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422, 501])
+def test_failures_of_the_request_do_not_pass(status):
+    with pytest.raises(ModelError) as caught:
+        answering(raising(StatusError("no", status)))(QUESTION)
+    assert not caught.value.passing
+
+
+@pytest.mark.parametrize(("code", "passing"), [(429, True), (502, True), (400, False), ("busy", False), (None, False)])
+def test_an_error_in_a_body_may_pass_by_its_code(code, passing):
+    with pytest.raises(ModelError) as caught:
+        answering(lambda *_: {"error": {"message": "no", "code": code}})(QUESTION)
+    assert caught.value.passing == passing
+
+
+@pytest.mark.parametrize(("header", "seconds"), [("7", 7.0), ("0.5", 0.5), ("-1", None), ("soon", None), ("nan", None)])
+def test_how_long_the_provider_asked_to_wait(header, seconds):
+    error = StatusError("slow down", 429)
+    error.response = SimpleNamespace(headers={"retry-after": header})
+    with pytest.raises(ModelError) as caught:
+        answering(raising(error))(QUESTION)
+    assert caught.value.after_seconds == seconds
 
 
 @pytest.mark.parametrize(

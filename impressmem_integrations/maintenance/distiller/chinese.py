@@ -13,7 +13,7 @@ from impressmem_integrations.maintenance.distiller.chinese_rules import (
     RULES,
     any_of,
 )
-from impressmem_integrations.maintenance.distiller.rules import Language
+from impressmem_integrations.maintenance.distiller.rules import Language, shorn
 
 _GAME = re.compile("假装|扮演|假设你|想象|设想|角色|从现在起你|你现在是")
 _UNFIT = re.compile(
@@ -113,9 +113,7 @@ def clean(slot: str, text: str, clause: str) -> str | None:
     text = text.strip(" 。，、！!.")
     if slot == "name":
         return None if _NO_NAME.match(text) else text
-    before = None
-    while before != text:
-        before, text = text, _TAIL.sub("", text)
+    text = shorn(text, _TAIL)
     if slot == "employer":
         text = re.sub("^(?:一家|一个|一所|这家)", "", text)
     if slot in ("thing", "place", "employer", "field", "kind") and _DEICTIC.search(text):

@@ -14,7 +14,7 @@ from impressmem_integrations.maintenance.distiller.english_rules import (
     PETS,
     RULES,
 )
-from impressmem_integrations.maintenance.distiller.rules import Language
+from impressmem_integrations.maintenance.distiller.rules import Language, shorn
 
 # From such a message on, nobody speaks as themselves.
 _GAME = re.compile(
@@ -178,9 +178,7 @@ def clean(slot: str, text: str, clause: str) -> str | None:
     text = text.strip(" .,;:!?\"'")
     if slot == "name":
         return None if _NOT_A_NAME.match(text) or (text.isupper() and len(text) > 3) else text.removesuffix("'s")
-    before = None
-    while before != text:
-        before, text = text, _TAIL.sub("", text)
+    text = shorn(text, _TAIL)
     if slot == "place":
         text = _PLACE_TAIL.sub("", text)
         # Whoever writes capitals writes them in names; "dark mode" is no place to move to.

@@ -140,6 +140,14 @@ def notes_of(clause: str, language: Language, day: date | None) -> Iterator[Note
         )  # fmt: skip
 
 
+def shorn(text: str, tail: re.Pattern[str]) -> str:
+    """Return the text without the tails at its end, however many stand in a row."""
+    before = None
+    while before != text:
+        before, text = text, tail.sub("", text)
+    return text
+
+
 def _fits(when: str, tense: Tense | None, day: date | None) -> bool:
     """Whether a plan lies ahead and a memory behind."""
     side = lies_in(when, day) if day and tense else None

@@ -3,12 +3,14 @@
 langchain     chat models and runnables around them
 llama_index   LLMs of LlamaIndex
 callables     functions, and objects such as `OpenAIChat` that have an awaitable twin `acall`
+tool_options  a tool choice of the user's own is left aside
 results       what came back as an `Answer`, what was raised as a `ModelError`
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from impressmem_integrations.core.effects import AskModel
@@ -34,8 +36,9 @@ def answering(model: Any) -> Callable[[AskModel], Answer]:
     Raises:
         ConfigurationError: It is none of these, or an async callable.
     """
-    call = _way(model).blocking(model)
-    return lambda question: answer(call, question)
+    way = _way(model)
+    call, notes, name = way.blocking(model), way.left_aside(model), _name(model)
+    return lambda question: replace(answer(call, question), notes=notes, model=name)
 
 
 def aanswering(model: Any) -> Callable[[AskModel], Awaitable[Answer]]:
@@ -44,8 +47,13 @@ def aanswering(model: Any) -> Callable[[AskModel], Awaitable[Answer]]:
     Raises:
         ConfigurationError: It is no chat model.
     """
-    call = _way(model).awaited(model)
-    return lambda question: aanswer(call, question)
+    way = _way(model)
+    call, notes, name = way.awaited(model), way.left_aside(model), _name(model)
+
+    async def ask(question: AskModel) -> Answer:
+        return replace(await aanswer(call, question), notes=notes, model=name)
+
+    return ask
 
 
 def _way(model: Any) -> Any:
@@ -57,3 +65,13 @@ def _way(model: Any) -> Any:
         f"{type(model).__name__} is no chat model: give a LangChain chat model, a LlamaIndex LLM, "
         "OpenAIChat(client, model=...), or a callable (messages, tools)"
     )
+
+
+def _name(model: Any) -> str:
+    """The model in messages. Runnables around it are looked through."""
+    for place in ("bound", "runnable"):
+        if langchain.takes(inner := getattr(model, place, None)):
+            return _name(inner)
+    kind = getattr(model, "__name__", None) or type(model).__name__
+    named = (getattr(model, field, None) for field in ("model_name", "model"))
+    return next((f"{kind} {name}" for name in named if isinstance(name, str) and name), str(kind))

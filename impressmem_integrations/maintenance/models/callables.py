@@ -43,5 +43,10 @@ def awaited(model: Any) -> Callable[[AskModel], Awaitable[Any]]:
     return call
 
 
+def left_aside(model: Any) -> tuple[str, ...]:
+    """Nothing: what a callable sends is its own."""
+    return ()
+
+
 def _is_async(model: Any) -> bool:
     return inspect.iscoroutinefunction(model) or inspect.iscoroutinefunction(type(model).__call__)

@@ -14,13 +14,8 @@ from typing import Any
 
 from impressmem_integrations.core.effects import AskModel
 from impressmem_integrations.errors import ToolsUnsupported
+from impressmem_integrations.maintenance.models import tool_options
 from impressmem_integrations.maintenance.models.results import tools_of
-
-# What the user bound for their own tools says nothing about ours; the choice stays auto, since thinking models refuse
-# any other.
-_TOOL_OPTIONS = frozenset(
-    {"tools", "tool_choice", "tool_config", "functions", "function_call", "parallel_tool_calls", "stream"}
-)
 
 
 def takes(model: Any) -> bool:
@@ -48,6 +43,23 @@ def awaited(model: Any) -> Callable[[AskModel], Awaitable[Any]]:
     return call
 
 
+def left_aside(model: Any) -> tuple[str, ...]:
+    """What of the user's own options is not used, in words."""
+    return tool_options.notes(_choices(model))
+
+
+def _choices(model: Any) -> Iterator[str]:
+    parts = vars(model) if hasattr(model, "__dict__") else {}
+    if "bound" in parts and isinstance(parts.get("kwargs"), Mapping):
+        yield from tool_options.left_aside(model.kwargs)
+        yield from _choices(model.bound)
+    elif "runnable" in parts and "fallbacks" in parts:
+        for one in (model.runnable, *model.fallbacks):
+            yield from _choices(one)
+    else:
+        yield from tool_options.left_aside(model=model)
+
+
 def _quiet() -> dict[str, Any]:
     """Keep maintenance out of the user's stream and traces. Callbacks that the model was given itself still hear it."""
     return {"tags": ["nostream"], "callbacks": []}
@@ -72,7 +84,7 @@ def _prepared(model: Any, tools: list[dict[str, Any]] | None) -> Any:
     """The same runnable around models that have these tools and do not stream."""
     parts = vars(model) if hasattr(model, "__dict__") else {}
     if "bound" in parts and isinstance(parts.get("kwargs"), Mapping):
-        kwargs = {name: value for name, value in model.kwargs.items() if name not in _TOOL_OPTIONS}
+        kwargs = tool_options.without(model.kwargs)
         return model.model_copy(update={"bound": _prepared(model.bound, tools), "kwargs": kwargs})
     if "runnable" in parts and "fallbacks" in parts:
         fallbacks = [_prepared(fallback, tools) for fallback in model.fallbacks]
@@ -90,8 +102,12 @@ def _prepared(model: Any, tools: list[dict[str, Any]] | None) -> Any:
 
 
 def _whole(model: Any) -> Any:
-    """A copy that never streams: from streamed pieces arguments that were cut off are completed and pass as whole."""
+    """A copy that neither streams nor adds tool options of the user's own.
+
+    From streamed pieces arguments that were cut off are completed and pass as whole.
+    """
     fields = getattr(type(model), "model_fields", ())
     # ChatOpenAI asks for a stream wherever `streaming` is set, also when streaming is disabled.
     off = {name: value for name, value in (("disable_streaming", True), ("streaming", False)) if name in fields}
-    return model.model_copy(update=off) if off else model
+    update = {**off, **tool_options.cleaned(model)}
+    return model.model_copy(update=update) if update else model

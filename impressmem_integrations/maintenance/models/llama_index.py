@@ -12,6 +12,7 @@ from typing import Any
 
 from impressmem_integrations.core.effects import AskModel
 from impressmem_integrations.errors import ModelError, ToolsUnsupported
+from impressmem_integrations.maintenance.models import tool_options
 from impressmem_integrations.maintenance.models.results import tools_of
 
 
@@ -24,8 +25,8 @@ def blocking(model: Any) -> Callable[[AskModel], Any]:
     """Ask with `chat_with_tools`, or `chat` for text. It needs no loop, so a background thread may use it."""
 
     def call(question: AskModel) -> Any:
-        options = _options(model, question)
-        return model.chat_with_tools(**options) if "tools" in options else model.chat(options["chat_history"])
+        asked, options = _plain(model), _options(model, question)
+        return asked.chat_with_tools(**options) if "tools" in options else asked.chat(options["chat_history"])
 
     return call
 
@@ -34,12 +35,23 @@ def awaited(model: Any) -> Callable[[AskModel], Awaitable[Any]]:
     """Ask with the awaitable twins."""
 
     async def call(question: AskModel) -> Any:
-        options = _options(model, question)
+        asked, options = _plain(model), _options(model, question)
         if "tools" in options:
-            return await model.achat_with_tools(**options)
-        return await model.achat(options["chat_history"])
+            return await asked.achat_with_tools(**options)
+        return await asked.achat(options["chat_history"])
 
     return call
+
+
+def left_aside(model: Any) -> tuple[str, ...]:
+    """What of the user's own options is not used, in words."""
+    return tool_options.notes(tool_options.left_aside(model=model))
+
+
+def _plain(model: Any) -> Any:
+    """The model, or a copy without the options that would come before ours."""
+    update = tool_options.cleaned(model)
+    return model.model_copy(update=update) if update else model
 
 
 def _options(model: Any, question: AskModel) -> dict[str, Any]:

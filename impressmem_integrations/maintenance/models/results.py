@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -34,6 +35,9 @@ _NO_TOOLS = re.compile(rf"{_TOOLS}[^.]{{0,60}}{_NOT}|{_NOT}[^.]{{0,60}}{_TOOLS}"
 # Talk of a part of a definition is a complaint about the request, not about the model.
 _SCHEMA = re.compile(r"schema|propert|parameters|tools?\[|tools?\.\d|maxItems|strict", re.IGNORECASE)
 _NO_TOOLS_STATUS = frozenset({400, 404, 422, 500, 501})
+# What has nothing to do with the request: it may pass. So do errors of the server itself.
+_PASSING_STATUS = frozenset({408, 409, 425, 429})
+_LINE_ERROR = re.compile(r"(?:Timeout(?:Error|Exception)?|Timed?Out|Connect(?:ion)?Error|NetworkError|RateLimitError)$")
 _MOST_CHARACTERS = 300
 _ECHO = 16
 _SHORT_ECHO = 6
@@ -75,7 +79,9 @@ def _whole(result: Any, question: AskModel) -> Answer:
         problem = read(result, "error")
         if problem is not None and not any(read(result, name) for name in _ANSWER_FIELDS):
             # Some gateways put an error into a body of status 200.
-            raise _told(str(read(problem, "message") or "an error in place of an answer"), question, "")
+            code = read(problem, "code", "status")
+            passing = _is_status(code) and _passes(code)
+            raise _told(str(read(problem, "message") or "an error in place of an answer"), question, "", passing)
         if not any(has(result, name) for name in _ANSWER_FIELDS):
             raise ModelError(f"the model gave {type(result).__name__}, which is no text and no message")
         if has(result, "choices") and not _first_choice(read(result, "choices")):
@@ -104,7 +110,8 @@ def failed(error: Exception, question: AskModel) -> ModelError:
     text = str(error)
     if question.tools is not None and (status is None or status in _NO_TOOLS_STATUS) and says_no_tools(text):
         return ToolsUnsupported(str(_told(text, question, name)))
-    return _told(text, question, name)
+    passing = _passes(status) if status is not None else _is_of_the_line(error)
+    return _told(text, question, name, passing, _asked_to_wait(error) if passing else None)
 
 
 def says_no_tools(text: str) -> bool:
@@ -113,19 +120,48 @@ def says_no_tools(text: str) -> bool:
 
 
 def _status(error: Exception) -> int | None:
+    found: Any
     for place in (error, getattr(error, "response", None)):
         for name in ("status_code", "http_status", "code", "status"):
             found = read(place, name) if isinstance(place, Mapping) else getattr(place, name, None)
-            if isinstance(found, int) and not isinstance(found, bool) and 100 <= found < 600:
-                return found
+            if _is_status(found):
+                return int(found)
     return None
 
 
-def _told(text: str, question: AskModel, name: str) -> ModelError:
+def _is_status(found: Any) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool) and 100 <= found < 600
+
+
+def _passes(status: int) -> bool:
+    return status in _PASSING_STATUS or (status >= 500 and status != 501)
+
+
+def _is_of_the_line(error: Exception) -> bool:
+    """Whether an error without a status says that no answer came: it timed out, or there is no connection."""
+    if isinstance(error, TimeoutError | ConnectionError):
+        return True
+    return any(_LINE_ERROR.search(parent.__name__) for parent in type(error).__mro__)
+
+
+def _asked_to_wait(error: Exception) -> float | None:
+    """The seconds of a `Retry-After` header; a date there is not read."""
+    headers: Any = getattr(getattr(error, "response", None), "headers", None)
+    try:
+        seconds = float(headers.get("retry-after"))
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _told(
+    text: str, question: AskModel, name: str, passing: bool = False, after_seconds: float | None = None
+) -> ModelError:
     said = one_line(text)[:_MOST_CHARACTERS]
     if _echoes(said, question):
         said = "its message quotes the request and is left out"
-    return ModelError(": ".join(filter(None, ("the model failed", name, said))))
+    words = ": ".join(filter(None, ("the model failed", name, said)))
+    return ModelError(words, passing=passing, after_seconds=after_seconds)
 
 
 def _echoes(said: str, question: AskModel) -> bool:
