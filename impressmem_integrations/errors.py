@@ -112,7 +112,10 @@ class ToolsUnsupported(ModelError):
 
 
 class JobError(ImpressMemError):
-    """A background job failed for good. Its text never holds what the job worked on; `__cause__` is the job's error.
+    """A background job failed for good; `__cause__` is the job's error.
+
+    Its text never holds what the job worked on: it says what failed where the cause is one of this package's errors
+    about a model, a store or a setting, and only the type of any other cause.
 
     Attributes:
         key: The key the job was submitted under.
@@ -120,11 +123,26 @@ class JobError(ImpressMemError):
     """
 
     def __init__(self, key: Hashable, tries: int, cause: BaseException) -> None:
-        often = "1 try" if tries == 1 else f"{tries} tries"
-        super().__init__(f"a background job of {key!r} failed after {often}: {type(cause).__name__}")
+        told = str(cause) if isinstance(cause, _TELLABLE) else ""
+        why = told or type(cause).__name__
+        super().__init__(f"a background job of {name_of_key(key)} failed after {tries_in_words(tries)}: {why}")
         self.key = key
         self.tries = tries
         self.__cause__ = cause
+
+
+_TELLABLE = (ConfigurationError, CapacityError, StoreError, ModelError)
+"""Errors whose text names no clue and holds nothing that somebody said."""
+
+
+def tries_in_words(tries: int) -> str:
+    """`1 try`, `2 tries`."""
+    return "1 try" if tries == 1 else f"{tries} tries"
+
+
+def name_of_key(key: Hashable) -> str:
+    """How messages name the key of a background job: a text in quotes, so that it stays in its line."""
+    return repr(key) if isinstance(key, str) else str(key)
 
 
 class BacklogFull(ImpressMemError):

@@ -54,6 +54,10 @@ class Scope:
         if self.user is not None:
             object.__setattr__(self, "user", identity(self.user, "user"))
 
+    def __str__(self) -> str:
+        """As messages name it."""
+        return f"bot {self.bot!r}" if self.user is None else f"user {self.user!r} of bot {self.bot!r}"
+
     @property
     def tag(self) -> str:
         """The Cluster hash tag without braces: percent-encoded with no safe characters, so no two scopes meet."""

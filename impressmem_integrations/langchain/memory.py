@@ -215,14 +215,14 @@ class ImpressionMemory(BaseMemory):
         """
         memory = self._identity.of(self._run())
         self.clear()
-        self._upkeep.runner.submit((memory.scope.bot, memory.scope.user), lambda: None).result()
+        self._upkeep.runner.submit(memory.scope, lambda: None).result()
         return memory.forget_everything()
 
     async def aforget_all(self) -> ForgetCertificate:
         """The awaitable twin of `forget_all`."""
         memory = self._identity.of(self._run())
         self.clear()
-        done = self._upkeep.runner.submit((memory.scope.bot, memory.scope.user), lambda: None)
+        done = self._upkeep.runner.submit(memory.scope, lambda: None)
         await asyncio.wrap_future(done)
         return await memory.aforget_everything()
 

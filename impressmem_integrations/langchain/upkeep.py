@@ -114,9 +114,8 @@ class Upkeep:
 
     def submit(self, job: Job) -> None:
         """Queue a job behind the others of its scope; never waits for the model."""
-        scope = job.memory.scope
         work = MaintenanceJob(lambda: self._distil(job), self._tell)
-        self.runner.submit((scope.bot, scope.user), work, on_done=work.ended)
+        self.runner.submit(job.memory.scope, work, on_done=work.ended)
 
     def inline(self, job: Job) -> Report:
         """Run a job now."""

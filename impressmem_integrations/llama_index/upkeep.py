@@ -107,7 +107,7 @@ class Upkeep:
                 over.set_result(None)
 
         try:
-            ticket = runner.submit((scope.bot, scope.user), work, replaces=(window, flush), on_done=ended)
+            ticket = runner.submit(scope, work, replaces=(window, flush), on_done=ended)
         except (BacklogFull, RunnerClosed) as error:
             _log.warning("a turn is not distilled now: %s", error)
             return None

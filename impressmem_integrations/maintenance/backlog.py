@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from impressmem_integrations.errors import name_of_key
+
 
 def _never_cancelled() -> Future[None]:
     future: Future[None] = Future()
@@ -83,9 +85,11 @@ class Backlog:
         """Why there is no room for another entry of the key, or an empty text."""
         queue = self._queues.get(key, ())
         if len(queue) - (key in self._running) >= self._max_waiting_per_key:
-            return f"{self._max_waiting_per_key} background jobs of {key!r} wait already: the job was not taken"
+            return (
+                f"{self._max_waiting_per_key} background jobs of {name_of_key(key)} wait already: the job was not taken"
+            )
         if self.waiting >= self._max_waiting:
-            return f"{self._max_waiting} background jobs wait already: the job of {key!r} was not taken"
+            return f"{self._max_waiting} background jobs wait already: the job of {name_of_key(key)} was not taken"
         return ""
 
     def replace(self, key: Hashable, token: Hashable, job: Callable[[], Any], ticket: Future[Any]) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self, TypeVar
 
-from impressmem_integrations.errors import BacklogFull, ConfigurationError, JobError, RunnerClosed
+from impressmem_integrations.errors import BacklogFull, ConfigurationError, JobError, RunnerClosed, name_of_key
 from impressmem_integrations.maintenance.attempt import RetryLater, attempt, hand_out
 from impressmem_integrations.maintenance.backlog import Backlog, Entry
 
@@ -124,7 +124,7 @@ class Runner:
         event loop, where waiting would stop others.
 
         Args:
-            key: What must happen in order: jobs of one key never run at the same time. Its `repr` is in errors.
+            key: What must happen in order: jobs of one key never run at the same time. Errors name it.
             job: A blocking callable without arguments. It must own what it reads: copy messages before.
             replaces: A token that says "this job does all that the waiting one with the same key and token would
                 have done" (a history that holds the earlier one). It then takes that one's place in the queue, and
@@ -241,8 +241,8 @@ class Runner:
         except RuntimeError as error:
             if not self._inside.job:
                 raise RunnerClosed(
-                    f"no thread for a background job of {key!r}: the interpreter is ending, or the system has no "
-                    "threads left; the job was not taken"
+                    f"no thread for a background job of {name_of_key(key)}: the interpreter is ending, or the system "
+                    "has no threads left; the job was not taken"
                 ) from error
             self._hurry = True  # and the token that runs the present job goes on to this one
 
