@@ -18,11 +18,12 @@ from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable
+from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable, tries_in_words
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
-from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD, keep_operations
+from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD
+from impressmem_integrations.maintenance.group import Group, as_new, not_distilled
 from impressmem_integrations.maintenance.plan import (
     Wish,
     named_clues,
@@ -34,8 +35,8 @@ from impressmem_integrations.maintenance.plan import (
 )
 from impressmem_integrations.maintenance.request import fitted, user_texts
 from impressmem_integrations.maintenance.settings import Settings
-from impressmem_integrations.model import Answer, Impression, Plan, Refusal, Report, Turn, Usage
-from impressmem_integrations.turns import align, cut_turns, digest_of, next_ids
+from impressmem_integrations.model import Answer, Impression, Plan, PlanStep, Refusal, Report, Turn, Usage
+from impressmem_integrations.turns import cut_turns
 
 _STALE_TRIES = 3
 _IN_VAIN = ("model_failed", "cut_off", "rejected")
@@ -112,7 +113,8 @@ def maintain(
             stale += 1
             if stale == _STALE_TRIES:
                 reason = "stale: memory kept changing while the model answered"
-                done.append(Report("rejected", refused=(Refusal(", ".join(changed.clues), reason),), reason=reason))
+                refused = (Refusal(", ".join(changed.clues), reason),)
+                done.append(Report("rejected", refused=refused, reason=reason, passing=True))
                 break
             continue
         except StoreUnavailable as error:
@@ -137,8 +139,10 @@ def _combined(reports: Sequence[Report]) -> Report:
     usage = reports[0].usage
     for report in reports[1:]:
         usage = usage + report.usage
+    lost = [report.reason for report in reports if report.given_up]
     return replace(
         best,
+        reason="; ".join(dict.fromkeys([*lost, best.reason])) if lost else best.reason,
         saved=tuple(dict.fromkeys(clue for report in reports for clue in report.saved)),
         changed=tuple(dict.fromkeys(clue for report in reports for clue in report.changed)),
         merged=tuple(merge for report in reports for merge in report.merged),
@@ -152,93 +156,83 @@ def _combined(reports: Sequence[Report]) -> Report:
 
 def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
     """Distil the oldest turns not distilled yet, as many as fit one request. None when none is left."""
-    seen = yield from ask(read.seen(job.bound, job.thread))
-    old = align([digest_of(turn) for turn in seen.turns], [turn.digest for turn in turns], trimmed=seen.trimmed)
-    ids = next_ids(seen.turns, [turn.digest for turn in turns[old:]])
-    new = [replace(turn, id=turn_id) for turn, turn_id in zip(turns[old:], ids, strict=True)]
-    if not new:
+    new = yield from not_distilled(job.bound, job.thread, turns)
+    if not new.turns:
         return None
     settings = job.settings
-    talking = [turn for turn in new if settings.worth_asking(user_texts(turn))]
-    guards = [write.seen_guard(job.thread, seen.distilled)]
+    talking = [turn for turn in new.turns if settings.worth_asking(user_texts(turn))]
     if not talking:
-        return (yield from _wait(job, new, guards, "no turn says anything to keep"))
+        return (yield from _wait(new, "no turn says anything to keep"))
     if len(talking) < settings.batch_turns and not job.flush:
-        return (yield from _wait(job, new, guards, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
-    alone = new[0].id == seen.failed
-    group, texts, left_out = _group(job, new, seen.now, alone=alone)
-    noted = [
-        write.seen_operation(job.thread, [turn.id for turn in group]),
-        *keep_operations(job.bound, group, job.thread, seen.now),
-    ]
+        return (yield from _wait(new, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
+    group, texts, left_out = _fitting(job, new)
     if not texts:
-        yield from commit(job.bound, noted, guards=guards)
-        return Report("skipped", reason="too long for a request", warnings=left_out, turns=_ids(group))
-    report = yield from _distil(job, group, texts, seen, guards, noted)
+        yield from as_new(group, lambda now: commit(job.bound, now.noted, guards=now.guards))
+        return Report("skipped", reason="too long for a request", warnings=left_out, turns=group.ids)
+    report = yield from _distil(job, group, texts)
     if report.status in _IN_VAIN:
-        report = yield from _failed(job, group[0], report, guards)
+        report = yield from _failed(job, group.first(1), report)
     return replace(report, warnings=(*left_out, *report.warnings))
 
 
-def _wait(job: _Job, new: Sequence[Turn], guards: Sequence[write.Guard], reason: str) -> Flow[Report]:
+def _wait(new: Group, reason: str) -> Flow[Report]:
     """Leave turns for a later call, so that the next request covers them; too many are let go."""
-    surplus = new[:-_MOST_WAITING]
-    if surplus:
-        yield from commit(job.bound, [write.seen_operation(job.thread, _ids(surplus))], guards=guards)
+    surplus = new.first(max(0, len(new.turns) - _MOST_WAITING))
+    if surplus.turns:
+        yield from as_new(surplus, _let_go)
     return Report("skipped", reason=reason)
 
 
-def _ids(turns: Sequence[Turn]) -> tuple[str, ...]:
-    return tuple(turn.id for turn in turns)
+def _let_go(group: Group) -> Flow[write.Transaction]:
+    """Note turns that nobody was asked about, or in vain."""
+    return commit(group.bound, [write.seen_operation(group.thread, group.ids)], guards=group.guards)
 
 
-def _group(
-    job: _Job, new: Sequence[Turn], now: datetime, *, alone: bool
-) -> tuple[list[Turn], list[str], tuple[str, ...]]:
-    """The oldest turns that fit one request, their texts, and what was left out of them."""
+def _fitting(job: _Job, new: Group) -> tuple[Group, list[str], tuple[str, ...]]:
+    """The oldest turns that fit one request, their texts, and what was left out of them.
+
+    The turn that failed last goes alone, so that it takes no other down with it.
+    """
     budget, count = job.settings.request_budget_units, job.bound.count_units
-    group: list[Turn] = []
+    taken = 0
     texts: list[str] = []
     left_out: list[str] = []
-    for turn in new:
-        text, missing = fitted(turn, turn.at or now, budget, count, tool_results=job.settings.tool_results)
-        if group and sum(map(count, texts)) + count(text) > budget:
+    for turn in new.turns:
+        text, missing = fitted(turn, turn.at or new.seen.now, budget, count, tool_results=job.settings.tool_results)
+        if taken and sum(map(count, texts)) + count(text) > budget:
             break
-        group.append(turn)
+        taken += 1
         texts += [text] if text and user_texts(turn) else []
         left_out += missing
-        if alone:
+        if new.turns[0].id == new.seen.failed:
             break
-    return group, texts, tuple(left_out)
+    return new.first(taken), texts, tuple(left_out)
 
 
-def _failed(job: _Job, first: Turn, report: Report, guards: Sequence[write.Guard]) -> Flow[Report]:
+def _failed(job: _Job, first: Group, report: Report) -> Flow[Report]:
     """Count the failure of the oldest turn; give it up when it failed too often, so that later ones get their turn."""
+
+    def count(now: Group) -> Flow[write.Transaction]:
+        return commit(now.bound, [write.failed_operation(now.thread, now.ids[0])], guards=now.guards)
+
     try:
-        done = yield from commit(job.bound, [write.failed_operation(job.thread, first.id)], guards=guards)
+        done = yield from as_new(first, count)
+        tries = int(done.replies[0][1])
+        if tries < (job.settings.max_passing_tries if report.passing else job.settings.max_tries):
+            return report
+        yield from as_new(first, _let_go)
     except StalePlan as distilled:  # by another writer, meanwhile
         raise _AskedInVain(distilled, report.usage) from distilled
-    tries = int(done.replies[0][1])
-    if tries < (job.settings.max_passing_tries if report.passing else job.settings.max_tries):
-        return report
-    yield from commit(job.bound, [write.seen_operation(job.thread, [first.id])], guards=guards)
-    reason = f"{report.reason} (given up after {tries} tries)"
-    return replace(report, reason=reason, given_up=(first.id,), passing=False, after_seconds=None)
+    reason = f"{report.reason} (given up after {tries_in_words(tries)})"
+    return replace(report, reason=reason, given_up=first.ids, passing=False, after_seconds=None)
 
 
-def _distil(
-    job: _Job,
-    group: Sequence[Turn],
-    texts: Sequence[str],
-    seen: read.Seen,
-    guards: Sequence[write.Guard],
-    noted: Sequence[write.Operation],
-) -> Flow[Report]:
+def _distil(job: _Job, group: Group, texts: Sequence[str]) -> Flow[Report]:
     bound, settings = job.bound, job.settings
     memory, records = yield from shown_memory(bound, settings.memory_budget_units)
     shown = {normal_name(item.clue, "clue").key: item.seq for item in records}
     messages = prompt.request(settings.instructions, memory, texts)
-    asked = yield from ask_model(bound, messages, job.mode, settings, seen.now)
+    asked = yield from ask_model(bound, messages, job.mode, settings, group.seen.now)
     answer, usage = asked.answer, asked.usage
     if answer is None:
         report = Report("skipped", reason=asked.reason, usage=usage, warnings=asked.notes)
@@ -260,16 +254,23 @@ def _distil(
     if stale:
         raise _AskedInVain(StalePlan(f"{stale[0]!r} changed while the model answered", tuple(stale)), usage)
     steps = tuple(steps_of(found, now))
-    plan = Plan(plan_id(_ids(group), steps), job.thread, _ids(group), steps, seen.generation, group[-1].at)
+    plan = _plan(group, steps)
+    decision: Plan | None = plan
+    if steps and job.review == "ask":
+        decision = yield from ask(AskReview(plan))
     try:
-        report = yield from _decided(job, plan, guards, noted)
+        report = yield from as_new(group, lambda now: _settle(job, decision, now))
     except StalePlan as changed:
         raise _AskedInVain(changed, usage) from changed
     if report.status == "nothing_to_store":
         report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
-    turns = _ids(group) if report.status != "rejected" else ()
     warnings = [*asked.notes, *warnings, *report.warnings]
-    return replace(report, usage=usage, turns=turns, refused=(*refused, *report.refused), warnings=tuple(warnings))
+    return replace(report, usage=usage, refused=(*refused, *report.refused), warnings=tuple(warnings))
+
+
+def _plan(group: Group, steps: tuple[PlanStep, ...]) -> Plan:
+    ids = group.ids
+    return Plan(plan_id(ids, steps), group.thread, ids, steps, group.seen.generation, group.turns[-1].at)
 
 
 def _keys(found: Sequence[Wish]) -> list[tuple[str, str]]:
@@ -288,19 +289,20 @@ def _records(bound: Bound, found: Sequence[Wish]) -> Flow[dict[str, Impression]]
     return {normal_name(item.clue, "clue").key: item for item in items}
 
 
-def _decided(job: _Job, plan: Plan, guards: Sequence[write.Guard], noted: Sequence[write.Operation]) -> Flow[Report]:
-    """Collect the plan, have it reviewed, or apply it as it is; the turns are noted in the same transaction."""
+def _settle(job: _Job, plan: Plan | None, group: Group) -> Flow[Report]:
+    """Collect a plan or apply it, or none where it was rejected; the turns are noted in the same transaction."""
+    if plan is None:
+        yield from commit(job.bound, group.noted, guards=group.guards)
+        return Report("nothing_to_store", reason="the review rejected the plan", turns=group.ids)
+    if plan.turns != group.ids:  # another writer has noted the same words, so that ours count as said once more
+        plan = replace(plan, turns=group.ids, id=plan_id(group.ids, plan.steps))
     if plan.steps and job.review == "collect":
-        kept = write.collect_operation(plan.id, to_json(plan))
-        yield from commit(job.bound, [kept, *noted], guards=[write.generation_guard(plan.generation), *guards])
-        return Report("skipped", reason="the plan waits for a decision: plans(), apply(), reject()", plan=plan.id)
-    if plan.steps and job.review == "ask":
-        decision = yield from ask(AskReview(plan))
-        if decision is None:
-            yield from commit(job.bound, noted, guards=guards)
-            return Report("nothing_to_store", reason="the review rejected the plan")
-        plan = decision
-    return (yield from apply(job.bound, plan, guards, noted))
+        operations = [write.collect_operation(plan.id, to_json(plan)), *group.noted]
+        yield from commit(job.bound, operations, guards=[write.generation_guard(plan.generation), *group.guards])
+        reason = "the plan waits for a decision: plans(), apply(), reject()"
+        return Report("skipped", reason=reason, plan=plan.id, turns=group.ids)
+    report = yield from apply(job.bound, plan, group.guards, group.noted)
+    return report if report.status == "rejected" else replace(report, turns=group.ids)
 
 
 def _why_nothing(answer: Answer) -> str:

@@ -181,7 +181,8 @@ class Report:
             words.
         plan: The collected plan's id, with `review="collect"`.
         given_up: Ids of turns that failed too often and are not asked about again.
-        passing: For `model_failed`: whether asking again later may succeed, as after a rate limit or a timeout.
+        passing: Whether asking again later may succeed: for `model_failed`, as after a rate limit or a timeout; for
+            `rejected`, where memory kept changing while the model answered.
         after_seconds: How long the provider asked to wait for that, where it did.
     """
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from impressmem_integrations.maintenance.settings import Settings
 from tests.maintenance.killing import TALK
 from tests.scripted import Scripted, impression, said, save
+
+SAVES = [save(impression(f"FACT-{n}", f"the fact {n}")) for n in range(6)]
 
 
 def test_a_replay_is_not_asked_about(alice):
@@ -70,6 +76,47 @@ async def test_lc_14_one_run_over_a_turn_with_many_model_calls(alice):
     assert "result 1" not in model.asked
 
 
+def together(count: int, run: Callable[[int], None]) -> None:
+    """Run in threads at the same time."""
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+
+@pytest.mark.parametrize("review", [None, "collect", lambda plan: plan])
+def test_writers_of_one_thread_do_not_ask_again_where_only_turns_of_others_were_noted(alice, review):
+    """Two web workers without a checkpointer: every conversation of a user is the thread `default`."""
+    writers = 6
+    barrier = threading.Barrier(writers)
+    reports, models = {}, [Scripted(lambda _, n=n: (barrier.wait(30), SAVES[n])[1]) for n in range(writers)]
+
+    def run(n: int) -> None:
+        reports[n] = alice.maintain(said(f"fact number {n} of my life"), models[n], review=review)
+
+    together(writers, run)
+    assert [len(model.requests) for model in models] == [1] * writers
+    assert len({turn for report in reports.values() for turn in report.turns}) == writers
+    if review == "collect":
+        assert len(alice.plans()) == writers
+    else:
+        assert {report.status for report in reports.values()} == {"stored"}
+        assert {clue for report in reports.values() for clue in report.saved} == {f"FACT-{n}" for n in range(writers)}
+    for n in range(writers):
+        assert alice.maintain(said(f"fact number {n} of my life"), Scripted()).status == "already_done"
+
+
+def test_a_failure_is_counted_where_others_noted_turns_meanwhile(alice):
+    def overtaken(_: Any) -> Any:
+        alice.maintain(said("somebody else speaks"), Scripted())
+        raise RuntimeError("no such model")
+
+    report = alice.maintain(TALK[:2], Scripted(overtaken), settings=Settings(max_tries=1))
+    assert (report.status, len(report.given_up)) == ("model_failed", 1)
+    assert alice.maintain(TALK[:2], Scripted()).status == "already_done"
+
+
 def test_two_writers_distil_a_turn_once(alice):
     barrier = threading.Barrier(2)
 
@@ -79,13 +126,9 @@ def test_two_writers_distil_a_turn_once(alice):
 
     reports = []
 
-    def run() -> None:
+    def run(_: int) -> None:
         reports.append(alice.maintain(TALK[:2], Scripted(slow)))
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
+    together(2, run)
     assert sorted(report.status for report in reports) == ["already_done", "stored"]
     assert alice.get("HOME").revision == 1
