@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from impressmem_integrations.errors import ConfigurationError, JobError, ModelError, StoreUnavailable
-from impressmem_integrations.maintenance.job import MaintenanceJob
+from impressmem_integrations.maintenance.job import MaintenanceJob, tell
 from impressmem_integrations.maintenance.runner import RetryLater, Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
@@ -69,6 +69,88 @@ def test_any_other_failure_is_handed_out_at_once(alice, runner, told):
     (error,) = runner.flush()
     assert (error.tries, len(model.requests)) == (1, 1)
     assert [(report.status, report.passing) for report in told] == [("model_failed", False)]
+
+
+def test_memory_that_kept_changing_is_tried_again(alice, runner, told):
+    alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
+
+    def meanwhile(_):
+        alice.save("HOME", f"lives in place {alice.get('HOME').seq}", category="Home", labels=["City"])
+        return SAVE
+
+    model = Scripted(*[meanwhile] * 3, SAVE)
+    submitted(runner, told, alice, model)
+    assert runner.flush() == []
+    assert [(report.status, report.changed) for report in told] == [("stored", ("HOME",))]
+    assert len(model.requests) == 4
+
+
+def test_memory_that_always_changes_is_an_error_and_its_turn_goes_with_the_next(alice, told):
+    alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
+
+    def meanwhile(_):
+        alice.save("HOME", f"lives in place {alice.get('HOME').seq}", category="Home", labels=["City"])
+        return SAVE
+
+    model = Scripted(*[meanwhile] * 6, SAVE)
+    with Runner(retry_seconds=0.0, tries=2) as runner:
+        submitted(runner, told, alice, model)
+        (error,) = runner.flush()
+        assert str(error).endswith("failed after 2 tries: stale: memory kept changing while the model answered")
+        assert [(report.status, report.passing) for report in told] == [("rejected", True)]
+        submitted(runner, told, alice, model)
+        assert runner.flush() == []
+    assert alice.get("HOME").content == "lives in Oslo"
+
+
+def test_mq_28_a_turn_that_is_given_up_is_told_once_by_flush_and_report(alice, runner, told):
+    model = Scripted(*[RuntimeError("no such model")] * 9)
+    errors = []
+    for _ in range(5):
+        submitted(runner, told, alice, model)
+        errors.append([str(error) for error in runner.flush()])
+    assert [len(found) for found in errors] == [1, 1, 1, 0, 0]
+    assert ["given up after 3 tries" in found[0] for found in errors[:3]] == [False, False, True]
+    assert [len(report.given_up) for report in told] == [0, 0, 1, 0, 0]
+
+
+def test_mq_28_one_that_was_given_up_is_told_whatever_came_of_later_turns(alice, runner, told, caplog):
+    """The first turn is given up, the second meets a rate limit and is stored by the next try."""
+    model = Scripted(RuntimeError("no such model"), RateLimitError("slow down"), SAVE)
+    history = [*said("My cat is Tom"), *TURN]
+    settings = Settings(max_tries=1, request_budget_units=40)
+    submitted(runner, told, alice, model, history, settings=settings)
+    (error,) = runner.flush()
+    assert "no such model (given up after 1 try)" in str(error)
+    assert [(report.status, len(report.given_up), report.saved) for report in told] == [("stored", 1, ("HOME",))]
+    tell(told[0], [])
+    assert "1 turn is given up" in caplog.text
+
+
+def test_an_answer_that_is_cut_off_too_often_is_an_error_as_well(alice, runner, told):
+    cut = {"choices": [{"message": {"role": "assistant", "content": "I"}, "finish_reason": "length"}]}
+    submitted(runner, told, alice, Scripted(cut), settings=Settings(max_tries=1))
+    (error,) = runner.flush()
+    assert "the output limit ended the answer" in str(error)
+    assert told[0].given_up
+
+
+def test_an_error_says_whose_job_it_was_and_what_failed_but_nothing_of_a_foreign_error(alice, runner, told, caplog):
+    submitted(runner, told, alice, Scripted(RuntimeError("no such model")))
+
+    def foreign():
+        raise ValueError("I live in Oslo")
+
+    runner.submit(("a", "b"), foreign)
+    runner.submit("a\nb", foreign)
+    errors = sorted(str(error) for error in runner.flush())
+    assert errors == [
+        "a background job of 'a\\nb' failed after 1 try: ValueError",
+        "a background job of ('a', 'b') failed after 1 try: ValueError",
+        "a background job of user 'alice' of bot 'assistant' failed after 1 try: "
+        "the model failed: RuntimeError: no such model",
+    ]
+    assert sorted(record.getMessage() for record in caplog.records) == errors
 
 
 def test_what_was_submitted_later_waits_for_the_retry(alice, runner, told):
