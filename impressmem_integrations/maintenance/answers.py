@@ -1,4 +1,4 @@
-"""Who answers a maintenance flow: the server, the model and the reviewer, in blocking and in asyncio code."""
+"""Who answers a maintenance flow: server, model, reviewer and those in line, in blocking and in asyncio code."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from impressmem_integrations.core.effects import AskModel, Command, Effect
 from impressmem_integrations.errors import ConfigurationError
 from impressmem_integrations.maintenance.flow import AskReview, Review
+from impressmem_integrations.maintenance.line import StandInLine
 from impressmem_integrations.maintenance.models import aanswering, answering
 from impressmem_integrations.model import Plan
 
@@ -46,6 +47,8 @@ def blocking_answers(model: Any, review: Any, send: Callable[[Command[Any]], Any
             return replace(answered, seconds=perf_counter() - started)
         if isinstance(effect, AskReview):
             return _decision(effect.plan, review(effect.plan))
+        if isinstance(effect, StandInLine):
+            return effect.line.wait()
         assert isinstance(effect, Command)
         return send(effect)
 
@@ -67,6 +70,8 @@ def awaited_answers(
         if isinstance(effect, AskReview):
             decision = review(effect.plan)
             return _decision(effect.plan, await decision if inspect.isawaitable(decision) else decision)
+        if isinstance(effect, StandInLine):
+            return await effect.line.await_()
         assert isinstance(effect, Command)
         return await send(effect)
 

@@ -24,6 +24,7 @@ from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
 from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD
 from impressmem_integrations.maintenance.group import Group, as_new, not_distilled
+from impressmem_integrations.maintenance.line import Line, StandInLine
 from impressmem_integrations.maintenance.plan import (
     Wish,
     named_clues,
@@ -101,9 +102,16 @@ def maintain(
     if not turns:
         return Report("skipped", reason="the messages hold no turn of a user")
     job = _Job(bound, thread_id or DEFAULT_THREAD, mode, settings or Settings(), review, flush)
+    with Line(job.bound.scope) as line:
+        return (yield from _distil_all(job, turns, line))
+
+
+def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
     done: list[Report] = []
     stale = 0
     spent = Usage()
+    if line.stands:
+        yield from ask(StandInLine(line))
     while True:
         try:
             report = yield from _next_group(job, turns)
@@ -116,6 +124,7 @@ def maintain(
                 refused = (Refusal(", ".join(changed.clues), reason),)
                 done.append(Report("rejected", refused=refused, reason=reason, passing=True))
                 break
+            yield from ask(StandInLine(line))
             continue
         except StoreUnavailable as error:
             done.append(Report("store_unavailable", reason=str(error)))

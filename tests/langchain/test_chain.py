@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import subprocess
 import sys
+import threading
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -289,3 +292,46 @@ except MissingExtra as error:
     print(error)
 """
     assert "pip install 'impressmem-integrations[langchain]'" in in_a_process_without(missing, code)
+
+
+class Crowd:
+    """A model that saves one impression, and has the first `size` callers wait for each other."""
+
+    def __init__(self, size: int, clue: str) -> None:
+        self.clue, self.asked = clue, 0
+        self._size, self._lock, self._barrier = size, threading.Lock(), threading.Barrier(size)
+
+    def __call__(self, messages: list[Any], tools: Any) -> Any:
+        with self._lock:
+            self.asked += 1
+            first = self.asked <= self._size
+        if first:
+            self._barrier.wait(30)
+        (fact,) = re.findall(r"fact (\d+)", messages[-1]["content"])
+        return save(impression(self.clue.format(fact), f"fact {fact}"))
+
+
+@pytest.mark.parametrize("clue", ["FACT-{}", "PROFILE"])
+def test_a_batch_of_one_user_loses_no_turn(store, clue):
+    """All of them find the thread as it was before; with one clue for all each answer makes the others stale."""
+    model = Crowd(4, clue)
+    inputs = [[("user", f"Please remember fact {n}"), ("assistant", "Noted.")] for n in range(12)]
+    reports = maintenance_chain(store, model).batch(inputs, of("alice") | {"max_concurrency": 4})
+    assert {report.status for report in reports} == {"stored"}
+    assert len({turn for report in reports for turn in report.turns}) == 12
+    assert len(list(store.scoped(user="alice").impressions())) == (12 if clue == "FACT-{}" else 1)
+    if clue == "FACT-{}":
+        assert model.asked == 12
+
+
+async def test_an_asyncio_batch_of_one_user_loses_no_turn(store):
+    answering = Crowd(1, "PROFILE")
+
+    async def model(messages: list[Any], tools: Any) -> Any:
+        await asyncio.sleep(0)
+        return answering(messages, tools)
+
+    inputs = [[("user", f"Please remember fact {n}"), ("assistant", "Noted.")] for n in range(12)]
+    reports = await maintenance_chain(store, model).abatch(inputs, of("alice"))
+    assert {report.status for report in reports} == {"stored"}
+    assert 12 <= answering.asked <= 24
