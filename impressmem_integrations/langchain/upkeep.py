@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from impressmem_integrations.availability import Availability
 from impressmem_integrations.errors import ConfigurationError, ModelError, StoreError, StoreUnavailable
-from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.job import MaintenanceJob, Outages, tell
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
@@ -110,11 +110,12 @@ class Upkeep:
         self._fault = fault
         self._on_report = on_report
         self._settings = settings
+        self._outages = Outages()
         self.runner = runner or Runner()
 
     def submit(self, job: Job) -> None:
         """Queue a job behind the others of its scope; never waits for the model."""
-        work = MaintenanceJob(lambda: self._distil(job), self._tell)
+        work = MaintenanceJob(lambda: self._distil(job), self._tell, self._outages)
         self.runner.submit(job.memory.scope, work, on_done=work.ended)
 
     def inline(self, job: Job) -> Report:

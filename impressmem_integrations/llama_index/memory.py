@@ -213,6 +213,8 @@ class ImpressionMemory(BaseMemory):
     def flush(self, timeout: float | None = None) -> list[JobError]:
         """Wait until every turn that has ended is learnt from, batches that are not full included.
 
+        A turn that failed is asked about again by the next turn, or by the flush after the one that returned its error.
+
         Args:
             timeout: Seconds to wait at most; None waits without limit.
 
@@ -222,16 +224,15 @@ class ImpressionMemory(BaseMemory):
         Raises:
             TimeoutError: It was not done in time; it goes on.
         """
-        self._conversation.hand_over(flush=True)
-        return self._upkeep.flush(timeout)
+        return self._conversation.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> list[JobError]:
         """The awaitable twin of `flush`."""
         return await asyncio.to_thread(self.flush, timeout)
 
     def close(self, timeout: float | None = None) -> list[JobError]:
-        """`flush`, then close a store that was opened here by its URL."""
-        errors = self.flush(timeout)
+        """`flush` that asks about no failed turn again; then close a store that was opened here by its URL."""
+        errors = self._conversation.flush(timeout, again=False)
         self._attachment.close()
         return errors
 

@@ -6,6 +6,7 @@ import copy
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
 from contextvars import ContextVar
@@ -21,12 +22,13 @@ from impressmem_integrations.errors import (
     InvalidInput,
     JobError,
     RunnerClosed,
+    StoreTimeout,
     StoreUnavailable,
 )
 from impressmem_integrations.llama_index import events
 from impressmem_integrations.llama_index.attachment import Attachment
 from impressmem_integrations.llama_index.turnlog import TurnLog
-from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.job import MaintenanceJob, Outages, tell
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
@@ -76,9 +78,17 @@ class Upkeep:
         self._process = os.getpid()
         self._open: set[Future[None]] = set()
         self._errors: list[JobError] = []
+        self._outages = Outages()
 
     def submit(
-        self, memory: ImpressionStore, thread: str, window: Window, *, note: Callable[[Seen], None], flush: bool = False
+        self,
+        memory: ImpressionStore,
+        thread: str,
+        window: Window,
+        *,
+        note: Callable[[Seen], None],
+        ended: Callable[[JobError | None], None],
+        flush: bool = False,
     ) -> Future[Report] | None:
         """Queue a conversation; never waits for the model. None where the queue takes it no more: it is logged.
 
@@ -88,6 +98,7 @@ class Upkeep:
             window: Gives the messages to distil, from the digests that the store knows. A later job of the same one
                 does its work too.
             note: Told afterwards what the store knows.
+            ended: Told at the end what went wrong.
             flush: Ask also about a batch that is not full.
         """
         scope = memory.scope
@@ -95,19 +106,20 @@ class Upkeep:
         work = MaintenanceJob(
             lambda: self._distil(memory, thread, window, note, flush),
             lambda report: None if report is _NOTHING_WAITS else self.tell(report, scope.user, thread),
+            self._outages,
         )
 
         over: Future[None] = Future()  # unlike the ticket it ends after its report is told and its error is noted
 
-        def ended(ticket: Future[Report]) -> None:
+        def over_with(ticket: Future[Report]) -> None:
             try:
                 work.ended(ticket)
-                self._note_error(ticket)
+                ended(self._note_error(ticket))
             finally:
                 over.set_result(None)
 
         try:
-            ticket = runner.submit(scope, work, replaces=(window, flush), on_done=ended)
+            ticket = runner.submit(scope, work, replaces=(window, flush), on_done=over_with)
         except (BacklogFull, RunnerClosed) as error:
             _log.warning("a turn is not distilled now: %s", error)
             return None
@@ -115,11 +127,19 @@ class Upkeep:
             self._open = {one for one in self._open if not one.done()} | {over}
         return ticket
 
-    def _note_error(self, ticket: Future[Report]) -> None:
+    def _note_error(self, ticket: Future[Report]) -> JobError | None:
         error = None if ticket.cancelled() else ticket.exception()
-        if isinstance(error, JobError):
-            with self._lock:
+        if not isinstance(error, JobError):
+            return None
+        with self._lock:
+            if not any(error is one for one in self._errors):  # a job that stands for several ends all their tickets
                 self._errors.append(error)
+        return error
+
+    def is_untold(self, error: JobError) -> bool:
+        """Whether the next flush returns an error."""
+        with self._lock:
+            return any(error is one for one in self._errors)
 
     def _distil(
         self, memory: ImpressionStore, thread: str, window: Window, note: Callable[[Seen], None], flush: bool
@@ -134,7 +154,7 @@ class Upkeep:
             )
             note(_seen(memory, thread))
         except StoreUnavailable as error:
-            return Report("store_unavailable", reason=str(error))
+            return Report("store_unavailable", reason=str(error), silent=isinstance(error, StoreTimeout))
         return report
 
     def tell(self, report: Report, user: str | None, thread: str) -> None:
@@ -201,6 +221,7 @@ class Conversation:
         self._session = session
         self._log = TurnLog()
         self._lock = threading.Lock()
+        self._failure: JobError | None = None
 
     def put(self, messages: Iterable[Any], learns: bool) -> None:
         """Note what was put, and hand a turn over when it has ended."""
@@ -244,7 +265,30 @@ class Conversation:
         except ConfigurationError as error:
             _log.warning("a turn is not distilled: %s", error)
             return
-        self._upkeep.submit(memory, self.thread, self._window, note=self._note, flush=flush)
+        self._upkeep.submit(memory, self.thread, self._window, note=self._note, ended=self._ended, flush=flush)
+
+    def flush(self, timeout: float | None = None, *, again: bool = True) -> list[JobError]:
+        """Have all that waits learnt from, and wait for it; the errors since the last time.
+
+        Nobody is asked twice about a turn on the way: what has just failed, with an error that is returned here, waits
+        for the next turn or flush.
+
+        Args:
+            timeout: Seconds to wait at most.
+            again: Ask again about turns whose error was returned before.
+
+        Raises:
+            TimeoutError: It was not done in time; it goes on.
+        """
+        until = None if timeout is None else time.monotonic() + timeout
+        self._upkeep.wait(timeout)
+        failure = self._failure
+        if failure is None or (again and not self._upkeep.is_untold(failure)):
+            self.hand_over(flush=True)
+        return self._upkeep.flush(None if until is None else max(0.0, until - time.monotonic()))
+
+    def _ended(self, failure: JobError | None) -> None:
+        self._failure = failure
 
     def _window(self, seen: list[str]) -> list[Message]:
         with self._lock:

@@ -18,7 +18,7 @@ from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable, tries_in_words
+from impressmem_integrations.errors import InvalidInput, StalePlan, StoreTimeout, StoreUnavailable, tries_in_words
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
@@ -127,7 +127,7 @@ def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
             yield from ask(StandInLine(line))
             continue
         except StoreUnavailable as error:
-            done.append(Report("store_unavailable", reason=str(error)))
+            done.append(Report("store_unavailable", reason=str(error), silent=isinstance(error, StoreTimeout)))
             break
         if report is None:
             break

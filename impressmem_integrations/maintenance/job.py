@@ -6,14 +6,50 @@ import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import replace
+from typing import Final, NoReturn
 
 from impressmem_integrations.errors import ModelError, StoreUnavailable
 from impressmem_integrations.maintenance.runner import RetryLater
 from impressmem_integrations.model import Report
 
+_NOT_TRIED: Final = Report(
+    "store_unavailable", reason="the server did not answer the jobs before; it was not tried again", silent=True
+)
 _TROUBLE = ("model_failed", "cut_off", "rejected", "store_unavailable")
 
 _log = logging.getLogger(__name__)
+
+
+_SILENT_TRIES = 2
+"""Tries of one job with a server that says nothing: each of them waits the whole socket timeout."""
+
+
+class Outages:
+    """What the jobs of one store know of each other: which of them had to give up because no server answered.
+
+    So an outage costs one job its tries, and not each job that waits behind it.
+    """
+
+    def __init__(self) -> None:
+        self._given_up = 0
+        self._silent = 0
+
+    def mark(self) -> tuple[int, int]:
+        """Where a job stands that is submitted now."""
+        return self._given_up, self._silent
+
+    def gave_up(self, *, silent: bool) -> None:
+        """Note that a job was given up, perhaps after a server that was silent."""
+        self._given_up += 1
+        self._silent += silent
+
+    def since(self, mark: tuple[int, int]) -> bool:
+        """Whether a job was given up since."""
+        return self._given_up > mark[0]
+
+    def silent_since(self, mark: tuple[int, int]) -> bool:
+        """Whether one was given up since after a server that was silent."""
+        return self._silent > mark[1]
 
 
 class MaintenanceJob:
@@ -24,14 +60,23 @@ class MaintenanceJob:
     other failure of the model, and where a turn was given up, the job ends with an error for `flush`. Turns that were
     not given up are not lost: the next call of `maintain` with their history asks about them again.
 
+    A server that is silent until the timeout is tried twice at most. Once a job was given up because no server
+    answered, those submitted before that try it once each; where it was silent they end without a try.
+
     Args:
         distil: Maintains, blocking.
         tell: Gets the report: of the try that ended the job, in a background thread.
+        outages: Shared by the jobs of one store.
     """
 
-    def __init__(self, distil: Callable[[], Report], tell: Callable[[Report], object]) -> None:
+    def __init__(
+        self, distil: Callable[[], Report], tell: Callable[[Report], object], outages: Outages | None = None
+    ) -> None:
         self._distil = distil
         self._tell = tell
+        self._outages = outages or Outages()
+        self._mark = self._outages.mark()
+        self._silent = 0
         self._untold: Report | None = None
         self._given_up: dict[str, str] = {}  # turns by id, also those of earlier tries, with the reason
 
@@ -40,13 +85,14 @@ class MaintenanceJob:
 
         Raises:
             RetryLater: It may work later; from a `StoreUnavailable` or `ModelError`.
+            StoreUnavailable: The server has been waited for long enough.
             ModelError: The model failed for good, or a turn was given up.
         """
-        report = self._distil()
+        report = _NOT_TRIED if self._outages.silent_since(self._mark) else self._distil()
         self._given_up |= dict.fromkeys(report.given_up, report.reason)
         self._untold = report = replace(report, given_up=tuple(self._given_up))
         if report.status == "store_unavailable":
-            raise RetryLater from StoreUnavailable(report.reason)
+            self._wait_for_the_server(report)
         if report.passing:
             raise RetryLater(report.after_seconds) from ModelError(report.reason, passing=True)
         self._tell_once()
@@ -56,10 +102,20 @@ class MaintenanceJob:
             raise ModelError("; ".join(dict.fromkeys(self._given_up.values())))
         return report
 
+    def _wait_for_the_server(self, report: Report) -> NoReturn:
+        away = StoreUnavailable(report.reason)
+        self._silent += report.silent
+        if self._silent < _SILENT_TRIES and not self._outages.since(self._mark):
+            raise RetryLater from away
+        raise away
+
     def ended(self, ticket: Future[Report]) -> None:
-        """Tell the report of the last try where the runner gave up."""
-        if not ticket.cancelled():
-            self._tell_once()
+        """Tell the report of the last try where the job was given up."""
+        if ticket.cancelled():
+            return
+        if (last := self._untold) is not None and last.status == "store_unavailable":
+            self._outages.gave_up(silent=last.silent)
+        self._tell_once()
 
     def _tell_once(self) -> None:
         report, self._untold = self._untold, None

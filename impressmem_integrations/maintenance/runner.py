@@ -73,7 +73,7 @@ class Runner:
         max_waiting: int = 10_000,
         max_waiting_per_key: int = 1_000,
         full_wait_seconds: float = 1.0,
-        tries: int = 3,
+        tries: int = 5,
         retry_seconds: float = 1.0,
         on_error: Callable[[JobError], object] | None = None,
         name: str = "impressmem-background",

@@ -184,6 +184,7 @@ class Report:
         passing: Whether asking again later may succeed: for `model_failed`, as after a rate limit or a timeout; for
             `rejected`, where memory kept changing while the model answered.
         after_seconds: How long the provider asked to wait for that, where it did.
+        silent: For `store_unavailable`: whether a server took the call and then said nothing until the time was up.
     """
 
     status: ReportStatus
@@ -202,3 +203,4 @@ class Report:
     given_up: tuple[str, ...] = ()
     passing: bool = False
     after_seconds: float | None = None
+    silent: bool = False

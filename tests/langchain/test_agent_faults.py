@@ -180,7 +180,7 @@ class RateLimitError(Exception):
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 async def test_a_rate_limit_of_the_maintenance_model_passes_unnoticed(store, memory, way, quick):
     limit, reports = RateLimitError("slow down"), []
-    keeper = Scripted(limit, limit, save(impression("TEA", "Drinks tea.")), limit, limit, limit)
+    keeper = Scripted(limit, limit, limit, save(impression("TEA", "Drinks tea.")), *[limit] * 5)
     kept = memory(model=keeper, runner=quick, on_report=reports.append)
     agent = create_agent(ScriptedChat(), middleware=[kept], checkpointer=InMemorySaver())
     await turn(agent, way, "I drink tea", ALICE)
@@ -190,6 +190,20 @@ async def test_a_rate_limit_of_the_maintenance_model_passes_unnoticed(store, mem
     assert [type(error.__cause__) for error in kept.flush()] == [ModelError]
     assert [report.status for report in reports] == ["stored", "model_failed"]
     assert store.scoped(user="alice").get("TEA").revision == 1
+
+
+@pytest.mark.parametrize("flushing", [True, False])
+async def test_a_rate_limit_without_a_checkpointer_loses_no_turn(store, memory, quick, flushing):
+    limit = RateLimitError("slow down")
+    keeper = Scripted(limit, limit, limit, save(impression("TEA", "Drinks tea.")), save(impression("HOT", "Hot.")))
+    kept = memory(model=keeper, runner=quick)
+    agent = create_agent(ScriptedChat(), middleware=[kept])
+    errors = []
+    for text in ("I drink tea", "I like it hot"):
+        await turn(agent, "ainvoke", text, run_as("alice"))
+        errors += kept.flush() if flushing else []
+    assert errors + kept.flush() == []
+    assert {item.clue for item in store.scoped(user="alice").impressions()} == {"TEA", "HOT"}
 
 
 def test_a_listener_that_fails_costs_nothing(memory):

@@ -23,6 +23,7 @@ from impressmem_integrations import ImpressionStore
 from impressmem_integrations.core.render import FENCE
 from impressmem_integrations.errors import ConfigurationError, JobError
 from impressmem_integrations.llama_index import ImpressionMemory, ImpressionMemoryBlock
+from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
 from tests.llama_index.chat import Chat, Documents, calling
@@ -256,6 +257,8 @@ def test_flush_tries_a_turn_again_that_failed(alice: ImpressionStore, keeper: Sc
     memory.put_messages([user(NUTS), assistant()])
     (error,) = memory.flush()
     assert isinstance(error, JobError)
+    assert times(keeper, NUTS) == 1
+    assert memory.flush() == []
     assert [report.status for report in reports] == ["model_failed", "nothing_to_store"]
     assert times(keeper, NUTS) == 2
 
@@ -264,10 +267,59 @@ def test_a_turn_that_failed_goes_with_the_next_one(alice: ImpressionStore, keepe
     keeper.replies = [RuntimeError("down"), RuntimeError("down")]
     memory = memory_of(alice)
     memory.put_messages([user(NUTS), assistant()])
-    assert len(memory.flush()) == 2
+    assert [len(memory.flush()) for _ in range(2)] == [1, 1]
     memory.put_messages([user(PAINT), assistant()])
     assert memory.flush() == []
     assert (times(keeper, NUTS), times(keeper, PAINT)) == (3, 1)
+
+
+@pytest.mark.parametrize("end", ["close", "flush"])
+def test_closing_asks_nobody_a_second_time_about_a_turn_that_failed(
+    alice: ImpressionStore, keeper: Scripted, memory_of: Make, end: str
+) -> None:
+    keeper.replies = [RuntimeError("down")] * 9
+    memory = memory_of(alice)
+    memory.put_messages([user(NUTS), assistant()])
+    if end == "flush":
+        assert len(memory.flush()) == 1
+    assert len(memory.close()) == (0 if end == "flush" else 1)
+    assert times(keeper, NUTS) == 1
+
+
+def test_mq28_a_turn_that_is_given_up_is_told_once(alice: ImpressionStore, keeper: Scripted, memory_of: Make) -> None:
+    keeper.replies = [RuntimeError("down")] * 9
+    memory = memory_of(alice)
+    memory.put_messages([user(NUTS), assistant()])
+    errors = [[str(error) for error in memory.flush()] for _ in range(5)]
+    assert [len(found) for found in errors] == [1, 1, 1, 0, 0]
+    assert ["given up after 3 tries" in found[0] for found in errors[:3]] == [False, False, True]
+
+
+def test_turns_that_wait_together_fail_with_one_error(
+    alice: ImpressionStore, keeper: Scripted, memory_of: Make, runner: Runner
+) -> None:
+    keeper.replies = [RuntimeError("down")] * 9
+    memory = memory_of(alice)
+    gate = threading.Event()
+    runner.submit(alice.scope, lambda: gate.wait(20))
+    memory.put_messages([user(NUTS), assistant()])
+    memory.put_messages([user(PAINT), assistant()])
+    gate.set()
+    assert len(memory.flush()) == 1
+
+
+@pytest.mark.parametrize("flushing", [True, False])
+def test_a_rate_limit_loses_no_turn(alice: ImpressionStore, keeper: Scripted, memory_of: Make, flushing: bool) -> None:
+    limited = TimeoutError("slow down")
+    keeper.replies = [limited, limited, limited, save(impression("ONE", "one")), save(impression("TWO", "two"))]
+    memory = memory_of(alice)
+    found = []
+    for text in (NUTS, PAINT):
+        memory.put_messages([user(text), assistant()])
+        memory._upkeep.wait()
+        found += memory.flush() if flushing else []
+    assert found + memory.flush() == []
+    assert {item.clue for item in alice.impressions()} == {"ONE", "TWO"}
 
 
 def test_a_batch_waits_and_flush_asks_all_the_same(alice: ImpressionStore, keeper: Scripted, memory_of: Make) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 
+from impressmem_integrations import ImpressionStore
 from impressmem_integrations.errors import ConfigurationError, JobError, ModelError, StoreUnavailable
-from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.job import MaintenanceJob, Outages, tell
 from impressmem_integrations.maintenance.runner import RetryLater, Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
 from tests.scripted import Scripted, impression, said, save
+from tests.servers import AT_ONCE, RunningServer, valkey_binary
 
 TURN = said("I live in Oslo")
 SAVE = save(impression("HOME", "lives in Oslo"))
@@ -30,7 +33,7 @@ def told():
 
 @pytest.fixture
 def runner():
-    with Runner(retry_seconds=0.0) as made:
+    with Runner(retry_seconds=0.0, tries=3) as made:
         yield made
 
 
@@ -167,6 +170,65 @@ def test_a_server_that_is_away_is_an_error_and_a_report(runner, told):
     (error,) = runner.flush()
     assert isinstance(error.__cause__, StoreUnavailable)
     assert [report.status for report in told] == ["store_unavailable"]
+
+
+class Server:
+    """The store as a job meets it: reports from a list, then `stored`."""
+
+    def __init__(self, *reports):
+        self.reports = list(reports)
+        self.tries = 0
+
+    def __call__(self):
+        self.tries += 1
+        return self.reports.pop(0) if self.reports else Report("stored")
+
+
+REFUSED = Report("store_unavailable", reason="no server answers")
+SILENT = Report("store_unavailable", reason="no answer in time", silent=True)
+
+
+@pytest.mark.parametrize(("report", "tries"), [(SILENT, [2, 0, 0]), (REFUSED, [3, 1, 1])])
+def test_an_outage_costs_one_job_its_tries_and_not_each_that_waits_behind_it(runner, told, report, tries):
+    outages, servers, gate = Outages(), [Server(*[report] * 9) for _ in range(3)], threading.Event()
+    runner.submit("k", lambda: gate.wait(30))
+    for server in servers:
+        work = MaintenanceJob(server, told.append, outages)
+        runner.submit("k", work, on_done=work.ended)
+    gate.set()
+    errors = runner.flush()
+    assert [server.tries for server in servers] == tries
+    assert [type(error.__cause__) for error in errors] == [StoreUnavailable] * 3
+    assert [one.status for one in told] == ["store_unavailable"] * 3
+    later = Server(report)
+    work = MaintenanceJob(later, told.append, outages)
+    runner.submit("k", work, on_done=work.ended)
+    assert runner.flush() == []
+    assert later.tries == 2
+
+
+def test_a_server_that_hangs_is_told_from_one_that_is_not_there():
+    binary = valkey_binary()
+    assert binary is not None
+    with RunningServer(binary) as server, server.client(retry=AT_ONCE, socket_timeout=0.3) as client:
+        server.pause()
+        report = ImpressionStore(client=client, user="alice").maintain(TURN, Scripted(SAVE))
+        server.resume()
+    assert (report.status, report.silent) == ("store_unavailable", True)
+    with ImpressionStore.from_url("redis://127.0.0.1:1/0", user="alice") as store:
+        report = store.maintain(TURN, Scripted(SAVE))
+    assert (report.status, report.silent) == ("store_unavailable", False)
+
+
+def test_a_server_that_is_back_gets_the_jobs_that_waited(runner, told):
+    outages, gate = Outages(), threading.Event()
+    runner.submit("k", lambda: gate.wait(30))
+    for server in (Server(*[REFUSED] * 3), Server()):
+        work = MaintenanceJob(server, told.append, outages)
+        runner.submit("k", work, on_done=work.ended)
+    gate.set()
+    assert len(runner.flush()) == 1
+    assert [one.status for one in told] == ["store_unavailable", "stored"]
 
 
 def test_the_provider_says_how_long_to_wait(alice, told):

@@ -126,7 +126,7 @@ def test_a_retry_comes_by_itself_and_holds_no_thread_meanwhile():
         seen.append("limited")
         raise RetryLater(LONG)
 
-    with Runner(workers=1, name=NAME) as runner:
+    with Runner(workers=1, tries=3, name=NAME) as runner:
         waits = [runner.submit(key, rate_limited) for key in ("a", "b", "c")]
         wait_until(lambda: seen.count("limited") == 3, "all have been tried once on the one thread")
         wait_until(lambda: runner.waiting == 3, "and wait for their second try")
