@@ -7,6 +7,7 @@ either undone or done, never half.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -38,6 +39,8 @@ from impressmem_integrations.maintenance.request import fitted, user_texts
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Answer, Impression, Plan, PlanStep, Refusal, Report, Turn, Usage
 from impressmem_integrations.turns import cut_turns
+
+_log = logging.getLogger(__name__)
 
 _STALE_TRIES = 3
 _IN_VAIN = ("model_failed", "cut_off", "rejected")
@@ -175,6 +178,8 @@ def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
     if len(talking) < settings.batch_turns and not job.flush:
         return (yield from _wait(new, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
     group, texts, left_out = _fitting(job, new)
+    if left_out:
+        _log.warning("maintenance of %s: %s", job.bound.scope, "; ".join(left_out))
     if not texts:
         yield from as_new(group, lambda now: commit(job.bound, now.noted, guards=now.guards))
         return Report("skipped", reason="too long for a request", warnings=left_out, turns=group.ids)

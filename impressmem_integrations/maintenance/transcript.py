@@ -15,10 +15,14 @@ from impressmem_integrations.model import Message
 
 MAX_NAME_CHARACTERS = 64
 MAX_ARGUMENTS_CHARACTERS = 200
+_MOST_OF_A_WORD = 40
 
 _QUOTE = "| "
 # Every character that some reader may take for the end of a line (those of `str.splitlines`).
 _LINE_BREAK = re.compile("(\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029])")
+_GAP = re.compile(r"\([\d,]+ characters left out here\)")
+_WORD_BEGUN = re.compile(rf"\s\S{{0,{_MOST_OF_A_WORD}}}\Z")
+_WORD_ENDED = re.compile(rf"\A\S{{0,{_MOST_OF_A_WORD}}}\s")
 _HEADER = re.compile(r'(user|assistant)(?: ("(?:[^"\\]|\\.)*"))?:')
 
 
@@ -42,8 +46,8 @@ def render(messages: Sequence[Message], *, tool_results: bool = False) -> str:
         role = message.get("role")
         text = text_of(message)
         if role in ("user", "assistant"):
-            if text.strip():
-                lines += [f"{role}{_named(message.get('name'))}:", _quote(text)]
+            if text.strip() or message.get("left_out"):
+                lines += [f"{role}{_named(message.get('name'))}:", _quote(text), *_tail(message)]
             if role == "assistant":
                 lines += [_call_line(call) for call in message.get("tool_calls") or ()]
         elif role in ("tool", "function") and text.strip():
@@ -59,7 +63,7 @@ def parse(text: str) -> list[Message]:
     """Return the user and assistant messages of a transcript, their texts and names as `render` was given them.
 
     Tool calls, tool results and lines that belong to no message are left out. A name longer than 64 characters comes
-    back cut.
+    back cut. A message that was `shortened` comes back as its beginning, a line with an ellipsis, and its end.
     """
     messages: list[Message] = []
     current: list[str] | None = None
@@ -67,6 +71,9 @@ def parse(text: str) -> list[Message]:
         if line.startswith(_QUOTE):
             if current is not None:
                 current += [line.removeprefix(_QUOTE), line_break]
+            continue
+        if current is not None and _GAP.fullmatch(line):
+            current += ["…", line_break]
             continue
         current = None
         if header := _HEADER.fullmatch(line):
@@ -90,6 +97,25 @@ def text_of(message: Message) -> str:
         return ""
     parts = (part if isinstance(part, str) else part.get("text") for part in content)
     return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def shortened(message: Message, most_characters: int) -> Message:
+    """Return a message with at most so many characters of its text, half of its beginning and half of its end.
+
+    `render` says between the two how much was left out. Words are not cut, where they are separated by blanks.
+    """
+    text = text_of(message)
+    if len(text) <= most_characters:
+        return message
+    half = most_characters // 2
+    head = _WORD_BEGUN.sub("", text[: most_characters - half])
+    tail = _WORD_ENDED.sub("", text[len(text) - half :])
+    return {**message, "content": head, "tail": tail, "left_out": len(text) - len(head) - len(tail)}
+
+
+def _tail(message: Message) -> list[str]:
+    left_out = message.get("left_out")
+    return [f"({left_out:,} characters left out here)", _quote(message["tail"])] if left_out else []
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

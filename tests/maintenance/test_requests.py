@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from impressmem_integrations.maintenance.distiller import RuleDistiller
 from impressmem_integrations.maintenance.prompt import INSTRUCTIONS
 from impressmem_integrations.maintenance.settings import Settings
 from tests.scripted import Scripted, impression, said, save
@@ -202,6 +204,45 @@ def test_im_62_of_a_turn_over_the_budget_the_users_words_are_the_last_to_go(alic
         "1 tool exchange left out: too long",
         "1 assistant message left out: too long",
     )
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_im_62_a_pasted_document_does_not_take_the_users_words_along(alice, caplog, place):
+    document = "".join(f"Paragraph {n} of the paper. " for n in range(4_000))
+    words = ["I'm allergic to nuts. Summarize: ", document]
+    model = Scripted()
+    history = said("".join(words if place == "before" else reversed(words)), "ok")
+    report = alice.maintain(history, model)
+    assert report.status == "nothing_to_store"
+    assert "allergic to nuts" in model.asked
+    assert "Paragraph 0 of" in model.asked
+    assert "Paragraph 3999 of" in model.asked
+    assert "\nassistant:\n| ok" in model.asked
+    (gap,) = re.findall(r"^\(([\d,]+) characters left out here\)$", model.asked, re.MULTILINE)
+    assert report.warnings == (f"1 user message shortened: {gap} characters left out",)
+    assert report.warnings[0] in caplog.text
+    assert "allergic" not in caplog.text
+    assert 20_000 < len(model.asked) < 36_200
+
+
+def test_im_62_the_longest_user_message_is_shortened_first_and_then_the_oldest_go(alice):
+    model = Scripted()
+    small = Settings(request_budget_units=500)
+    pasted = [{"role": "user", "content": text} for text in ("I sing in a choir", "blue " * 5_000, "I have a boat")]
+    alice.maintain(pasted, model, settings=small)
+    assert "| I sing in a choir\n" in model.asked
+    assert "| I have a boat\n" in model.asked
+    many = [{"role": "user", "content": f"Line {n}: " + "green " * 30} for n in range(20)]
+    report = alice.maintain(many, model, settings=small, thread_id="many")
+    assert "Line 19:" in model.asked
+    assert "Line 0:" not in model.asked
+    assert report.warnings[0].endswith(" user messages left out: too long")
+
+
+def test_im_62_the_rule_distiller_hears_the_beginning_and_the_end_of_a_long_message(alice):
+    text = "I live in Porto. " + "Chapter and verse. " * 4_000 + "I'm allergic to shellfish."
+    report = alice.maintain(said(text), RuleDistiller(), settings=Settings(request_budget_units=500))
+    assert set(report.saved) == {"USER-HOME", "USER-ALLERGY-SHELLFISH"}
 
 
 def test_im_59_what_holds_no_user_is_not_asked_about(alice):

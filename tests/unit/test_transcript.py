@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impressmem_integrations.maintenance.transcript import parse, render
+from impressmem_integrations.maintenance.transcript import parse, render, shortened
 
 SAID = st.text().filter(lambda text: text.strip())
 TALK = st.lists(
@@ -109,3 +109,24 @@ def test_a_tool_call_is_one_short_line():
 def test_text_parts_are_read_and_images_are_not():
     parts = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "data:xyz"}}, "here"]
     assert render([{"role": "user", "content": parts}]) == "user:\n| look\n| here"
+
+
+@given(st.text(min_size=1), st.integers(2, 30))
+def test_a_shortened_message_keeps_its_ends_and_says_what_is_missing(text, most):
+    message = shortened({"role": "user", "content": text}, most)
+    if len(text) <= most:
+        assert message == {"role": "user", "content": text}
+        return
+    assert text.startswith(message["content"])
+    assert text.endswith(message["tail"])
+    assert len(message["content"]) + len(message["tail"]) <= most
+    assert len(text) == len(message["content"]) + len(message["tail"]) + message["left_out"]
+
+
+def test_a_shortened_message_is_parsed_with_an_ellipsis_and_cuts_no_word():
+    message = shortened({"role": "user", "content": "one two three four five six\n(9 characters left out here)"}, 20)
+    rendered = render([message])
+    assert rendered == "user:\n| one two\n(40 characters left out here)\n| out here)"
+    assert parse(rendered) == [{"role": "user", "content": "one two\n…\nout here)"}]
+    blank_before = render([shortened({"role": "user", "content": " " * 99 + "\nI sing"}, 20)])
+    assert blank_before.endswith("\n| I sing")
