@@ -93,6 +93,16 @@ def test_arguments_are_checked_here_item_by_item(alice: ImpressionStore) -> None
         assert "level" in output.content
 
 
+def test_sp08_a_secret_is_masked_and_the_model_is_told(alice: ImpressionStore) -> None:
+    note = impression("KEY", "mein Passwort ist geheim123")
+    for output in both(tool(alice, "save_impressions"), impressions=[note]):
+        assert "secret" in output.content
+        assert "geheim123" not in output.content
+    held = alice.get("KEY")
+    assert held is not None
+    assert held.content == "mein Passwort ist [secret]"
+
+
 def test_merging(alice: ImpressionStore) -> None:
     alice.save("A", "x", category="Food", labels=["One"])
     alice.save("B", "y", category="Meals", labels=["One"])
