@@ -77,7 +77,7 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
             store: The memory, or its URL.
             user: Whose: one id; None for the bot's own shared memory; or, for a block in the memories of several
                 users, a mapping or function from session id to user. Not given: the store's own user.
-            model: Decides what to keep; None for `Settings.llm`.
+            model: Decides what to keep; None for `Settings.llm` if the application has set it.
             tokenizer_fn: Measures tokens when the block is shortened; give the one of the `Memory` if it has its own.
             settings: How maintenance asks and what it may cost.
             runner: A background runner to use; None for one that all share.
@@ -85,10 +85,13 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
             **fields: The attributes of the block.
 
         Raises:
-            ConfigurationError: An argument is wrong, or it is not said whose memory it is.
+            ConfigurationError: An argument is wrong, it is not said whose memory it is, or no model is known although
+                the block is switched on and accepts short-term memory.
         """
         attachment = Attachment(store, user, model, sessions=True)
-        checked(fields.get("switch", "on"))
+        switch = checked(fields.get("switch", "on"))
+        if fields.get("accept_short_term_memory", True):
+            attachment.must_learn(switch)
         super().__init__(**fields)
         self._attachment = attachment
         self._upkeep = Upkeep(attachment, settings, runner, on_report)

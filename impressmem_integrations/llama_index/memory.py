@@ -73,7 +73,8 @@ class ImpressionMemory(BaseMemory):
             user: Whose; None for the bot's own shared memory. Not given: the store's own user.
             primary: Holds the conversation; None for LlamaIndex' `Memory` with its defaults.
             model: Decides what to keep: a LlamaIndex LLM or whatever `ImpressionStore.maintain` takes; None for
-                `Settings.llm`.
+                `Settings.llm` if the application has set it. The engine's LLM is not known here, and LlamaIndex'
+                default is never asked.
             thread_id: Whose turns are counted together; None for the primary's `session_id`, or a new one.
             insert: Where memory is shown.
             switch: Whether it shows and learns.
@@ -84,17 +85,19 @@ class ImpressionMemory(BaseMemory):
             on_report: Gets the `Report` of each maintenance, in a background thread.
 
         Raises:
-            ConfigurationError: An argument is wrong, or it is not said whose memory it is.
+            ConfigurationError: An argument is wrong, it is not said whose memory it is, or no model is known although
+                memory is switched on.
         """
         if insert not in ("user", "system"):
             raise ConfigurationError(f'insert must be "user" or "system", not {insert!r}')
         attachment = Attachment(store, user, model)
+        attachment.must_learn(checked(switch))
         held = primary if primary is not None else Memory.from_defaults()
         fields: dict[str, Any] = {
             "primary": held,
             "thread_id": str(thread_id or getattr(held, "session_id", None) or uuid.uuid4().hex),
             "insert": insert,
-            "switch": checked(switch),
+            "switch": switch,
             "budget_units": budget_units,
             "limit_seconds": limit_seconds,
         }

@@ -124,7 +124,7 @@ async def test_li05_the_loop_goes_on_while_memory_is_read(
     with own_server.client(retry=AT_ONCE) as client:
         alice = ImpressionStore(client=client, user="alice")
         alice.save("USER-HOME", "lives in Lisbon", category="Life", labels=["Home"])
-        reads: Any = memory_of(alice) if form == "memory" else ImpressionMemoryBlock(alice)
+        reads: Any = memory_of(alice) if form == "memory" else ImpressionMemoryBlock(alice, model=Scripted())
         reads.limit_seconds = 30
         own_server.pause()
         try:

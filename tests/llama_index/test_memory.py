@@ -399,8 +399,8 @@ def test_it_must_be_said_whose_memory_it_is(store: ImpressionStore, alice: Impre
         ImpressionMemory(store, user=lambda session: session)
     with pytest.raises(ConfigurationError, match="URL"):
         ImpressionMemory(7)  # type: ignore[arg-type]
-    ImpressionMemory(store, user=None)
-    assert ImpressionMemory(store, user=1)._attachment.user == "1"
+    for user, expected in ((None, None), (1, "1")):
+        assert ImpressionMemory(store, user=user, model=Scripted())._attachment.user == expected
 
 
 def test_wrong_options_are_refused_at_once_and_not_in_the_background(alice: ImpressionStore) -> None:
@@ -487,7 +487,6 @@ async def test_li09_a_workflow_goes_on_from_its_saved_context(
 def test_the_number_of_connections_stays_flat(
     valkey_server: Any, chat: Chat, keeper: Scripted, memory_of: Make
 ) -> None:
-    asyncio.run(asyncio.sleep(0))
     memory = memory_of(f"unix://{valkey_server.socket_path}?db=0", user="alice")
     talk = engine(chat, memory)
     counts = []
