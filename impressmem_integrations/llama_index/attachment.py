@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from impressmem_integrations.errors import ConfigurationError, ModelError
+from impressmem_integrations.llama_index.room import window_of
 from impressmem_integrations.maintenance.models import answering
 from impressmem_integrations.settings import identity
 from impressmem_integrations.store import ImpressionStore
@@ -50,8 +51,8 @@ def without_password(url: str) -> tuple[str, bool]:
 
 
 _NO_MODEL: Final = (
-    "no model decides what is kept: give model=, or set llama_index.core.Settings.llm before (LlamaIndex' default model is "
-    "not used)"
+    "no model decides what is kept: give model=, or set llama_index.core.Settings.llm before (LlamaIndex' own default "
+    "is not used)"
 )
 
 
@@ -71,8 +72,8 @@ class Attachment:
     Args:
         store: The memory, or its URL.
         user: Whose, see `User`.
-        model: Decides what to keep; None for `Settings.llm` where it is set now. A copy in another process takes what is
-            set there. LlamaIndex' own default, OpenAI, is never asked: a private talk would go there unnoticed.
+        model: Decides what to keep; None for `Settings.llm` where it is set now. A copy in another process takes what
+            is set there. LlamaIndex' own default, OpenAI, is never asked: a private talk would go there unnoticed.
         sessions: Whether a user may be given by session.
 
     Raises:
@@ -123,11 +124,6 @@ class Attachment:
         """The URL without its password; None for a store that was handed in."""
         return self._plain
 
-    @property
-    def origin(self) -> object:
-        """What everything that reaches the same store has in common: the store that was handed in, or this."""
-        return self._store if self._plain is None and self._store is not None else self
-
     def memory(self, session: str | None = None) -> ImpressionStore:
         """The store of one user.
 
@@ -172,6 +168,11 @@ class Attachment:
             f"this copy comes from another process and was saved without the way to its store ({where}): set "
             f"{_URL_VARIABLE}, or give the original a URL without a password"
         )
+
+    @property
+    def window(self) -> object:
+        """The context window that the model states, in tokens; None where it does not."""
+        return window_of(self._model)
 
     def must_learn(self, switch: str) -> None:
         """Check that there is a model where the switch says that turns are learnt from.

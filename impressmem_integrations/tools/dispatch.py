@@ -190,7 +190,8 @@ def save_flow(
 
 def _most_of(lines: Sequence[str]) -> list[str]:
     """The first lines that fit into an answer, and how many more there are; always the first one."""
-    left, shown = _MOST_ANSWER, []
+    left = _MOST_ANSWER
+    shown: list[str] = []
     for line in lines:
         left -= len(line)
         if left < 0 and shown:
