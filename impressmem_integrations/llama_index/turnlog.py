@@ -120,8 +120,8 @@ class TurnLog:
     def window(self, seen: Sequence[str]) -> list[Message]:
         """The messages to distil, given the digests of the turns that the store has noted for the thread.
 
-        Turns that ended here before go along, as many of the newest as stand in the thread in this order: so a turn that
-        repeats an older one word for word is not taken for a replay of it, also where others spoke in between.
+        Turns that ended here before go along, as many of the newest as stand in the thread in this order: so a turn
+        that repeats an older one word for word is not taken for a replay of it, also where others spoke in between.
 
         Returns:
             The messages, oldest first; [] where nothing waits.

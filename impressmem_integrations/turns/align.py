@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 def align(stored: Sequence[str], digests: Sequence[str], *, trimmed: bool = False) -> int:
     """Return how many of the history's leading turns are old.
 
-    A history is a window of its thread: cut at the front by trimming or a summary, longer at the end by what is new, and
-    without what others, in another framework or process, said in between. So the turns at its start that are stored in
-    this order, with gaps or without, are old, and the rest is new. Where a turn may be either, because it equals an older
-    one, it is old: nothing is distilled twice.
+    A history is a window of its thread: cut at the front by trimming or a summary, longer at the end by what is new,
+    and without what others, in another framework or process, said in between. So the turns at its start that are stored
+    in this order, with gaps or without, are old, and the rest is new. Where a turn may be either, because it equals an
+    older one, it is old: nothing is distilled twice.
 
     Args:
         stored: Digests of the thread's turns, oldest first.

@@ -57,7 +57,7 @@ def test_a_turn_said_again_is_distilled_again_in_a_thread_of_both(
 ) -> None:
     memory = memory_of(alice, thread_id="shared")
     elsewhere: list[tuple[str, str]] = []
-    for text, other in zip((SAID[0], SAID[1], SAID[0], SAID[1], SAID[1]), SAID[2:] + ("I like tea.",), strict=True):
+    for text, other in zip((SAID[0], SAID[1], SAID[0], SAID[1], SAID[1]), (*SAID[2:], "I like tea."), strict=True):
         memory.put_messages([user(text), assistant()])
         assert memory.flush() == []
         elsewhere += [("user", other), ("assistant", "I see.")]
