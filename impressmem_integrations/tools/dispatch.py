@@ -46,6 +46,9 @@ Arguments = Mapping[str, Any] | str | None
 _MOST_NAMED = 3
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _MOST_REASON = 160
+_MOST_ERROR = 1_000
+_MOST_ANSWER = 4_000
+"""Characters of a save's answer: a model that sends thousands of items must not drown in the receipts."""
 _LABELS_SHARE = 10
 
 
@@ -173,13 +176,28 @@ def save_flow(
     good = [result for result in results if result.ok]
     refused = tuple(Refusal(plain(r.clue) or "impression", r.error or "") for r in results if not r.ok)
     count = f"Saved {len(good)}/{len(results)}"
-    lines = [f"{count}."] + [_save_line(result) for result in results]
-    lines += [f"- Note: {plain(warning)}" for warning in read.warnings]
+    told = [_save_line(result) for result in results]
+    told += [f"- Note: {plain(warning)}" for warning in read.warnings]
+    if sum(map(len, told)) > _MOST_ANSWER:  # what has to be done otherwise comes first
+        told = [_save_line(result) for result in results if not result.ok] + told[len(results) :]
+        told += [_save_line(result) for result in good]
     if good:
         summary = f"{count}: {_named([result.clue for result in good])}"
     else:
         summary = f"{count}: {_short(refused[0].reason)}"
-    return ToolOutcome("\n".join(lines), summary, bool(good), results, refused)
+    return ToolOutcome("\n".join([f"{count}.", *_most_of(told)]), summary, bool(good), results, refused)
+
+
+def _most_of(lines: Sequence[str]) -> list[str]:
+    """The first lines that fit into an answer, and how many more there are; always the first one."""
+    left = _MOST_ANSWER
+    shown: list[str] = []
+    for line in lines:
+        left -= len(line)
+        if left < 0 and shown:
+            return [*shown, f"- and {len(lines) - len(shown):,} more such lines"]
+        shown.append(line)
+    return shown
 
 
 def with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
@@ -206,7 +224,7 @@ _STATUS = {
 
 def _save_line(result: SaveResult) -> str:
     if not result.ok:
-        return f"- {plain(result.clue) or 'An impression'}: not saved: {plain(result.error or '')}"
+        return f"- {plain(result.clue) or 'An impression'}: not saved: {plain(result.error or '')[:_MOST_ERROR]}"
     text = f"- {plain(result.clue)}: {_STATUS[result.status]}."
     if result.twin:
         text += f" The same content also stands under {plain(result.twin)}: merge the two if they mean the same."
