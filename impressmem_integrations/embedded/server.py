@@ -74,15 +74,14 @@ def run(launch: Launch) -> str:
         StoreUnavailable: It died while starting, or was not ready after `READY_LIMIT_S` seconds.
     """
     data_dir, begin = launch.data_dir, time.monotonic()
-    started = ended = False
+    started, ended = "", False
     while True:
         waited_s = time.monotonic() - begin
         if not locks.is_held(data_dir / SERVER_LOCK):
             if started:
-                _remove_folder(note.socket, data_dir)
+                _remove_folder(started, data_dir)
                 raise StoreUnavailable(f"the embedded server stopped while starting: {_last_words(data_dir)}")
-            _start(launch)
-            started = True
+            started = _start(launch)
         note = _Note.read(data_dir)
         if _answers(note.socket):
             _strengthen(launch, note)
@@ -173,7 +172,8 @@ def _quoted(value: bytes) -> bytes:
     return b'"' + b"".join(map(escaped, value)) + b'"'
 
 
-def _start(launch: Launch) -> None:
+def _start(launch: Launch) -> str:
+    """Start a server; returns the path its socket will have."""
     binary = places.find_server_binary()
     if binary is None:
         raise ConfigurationError(
@@ -181,12 +181,14 @@ def _start(launch: Launch) -> None:
             "valkey-server nor redis-server is on PATH. Pass a redis:// URL, or install Valkey or Redis"
         )
     folder = places.socket_folder(launch.data_dir) if launch.durable else launch.data_dir
+    socket_path = str(folder / places.SOCKET_NAME)
     try:
-        _start_at(str(folder / places.SOCKET_NAME), launch, binary)
+        _start_at(socket_path, launch, binary)
     except BaseException:
         with suppress(OSError):
             folder.rmdir()  # only if it is empty: the start failed before there was a socket
         raise
+    return socket_path
 
 
 def _start_at(socket_path: str, launch: Launch, binary: Path) -> None:

@@ -23,7 +23,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS, availability_of, limit_for
+from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS, availability_of
 from impressmem_integrations.errors import ConfigurationError, JobError
 from impressmem_integrations.langchain import window
 from impressmem_integrations.langchain.identity import FROM_STORE, Filled, Identity, Run, Template, User
@@ -35,12 +35,14 @@ from impressmem_integrations.langchain.injection import (
     with_relevant,
     with_text,
 )
+from impressmem_integrations.langchain.reading import OnError, Reader, faults_to
 from impressmem_integrations.langchain.tools import RecallImpressionsTool, impression_tools
-from impressmem_integrations.langchain.upkeep import Job, OnError, Upkeep, event_of, faults_to
+from impressmem_integrations.langchain.upkeep import Job, Upkeep, event_of
 from impressmem_integrations.maintenance.models import aanswering, answering
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Context, Report
+from impressmem_integrations.options import check_options
 from impressmem_integrations.store import ImpressionStore
 from impressmem_integrations.tools.definitions import RECALL_IMPRESSIONS
 
@@ -116,6 +118,17 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         super().__init__()
         if maintenance not in ("background", "inline", "off"):
             raise ConfigurationError('maintenance must be "background", "inline" or "off"')
+        check_options(
+            {
+                "tools": tools,
+                "name": name,
+                "budget_units": budget_units,
+                "on_report": on_report,
+                "settings": settings,
+                "runner": runner,
+                "limit_seconds": limit_seconds,
+            }
+        )
         self._name = name
         self._identity = Identity(store, user)
         self._thread = None if thread is None else Filled("thread", thread)
@@ -124,9 +137,8 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         self._model = _chat_model(model, maintenance)
         self._called: Any = None
         self._fault = faults_to(on_error)
-        self._available = availability_of(store)
-        self._limit_seconds = limit_seconds
-        self._upkeep = Upkeep(self._available, self._fault, on_report, settings, runner)
+        self._reader = Reader(store, limit_seconds, self._fault)
+        self._upkeep = Upkeep(availability_of(store), self._fault, on_report, settings, runner)
         self._owns_runner = runner is None
         self.tools = impression_tools(store, user) if tools else []
 
@@ -182,29 +194,15 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | AIMessage:
         """Show the user's memory to this call."""
-        return handler(self._prepared(request, self._read(request)))
+        call = self._reading(request)
+        return handler(self._prepared(request, self._reader.read(call) if call else None))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
         """The awaitable twin of `wrap_model_call`."""
-        return await handler(self._prepared(request, await self._aread(request)))
-
-    def _read(self, request: ModelRequest[Any]) -> Context | None:
         call = self._reading(request)
-        try:
-            return self._available.read(call, self._limit()) if call else None
-        except Exception as error:  # noqa: BLE001 - whatever it is, the user gets an answer; on_error decides
-            self._missed(error)
-            return None
-
-    async def _aread(self, request: ModelRequest[Any]) -> Context | None:
-        call = self._reading(request)
-        try:
-            return await self._available.aread(call, self._limit()) if call else None
-        except Exception as error:  # noqa: BLE001 - as above
-            self._missed(error)
-            return None
+        return await handler(self._prepared(request, await self._reader.aread(call) if call else None))
 
     def _reading(self, request: ModelRequest[Any]) -> Callable[[], Context] | None:
         entry = self._entry(request.state, request.runtime)
@@ -213,9 +211,6 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         memory = self._identity.view(entry["user"])
         query = query_of(request.messages) or query_of(entry["words"])
         return lambda: memory.context(query, self._budget_units)
-
-    def _limit(self) -> float:
-        return limit_for(self._identity.store, self._limit_seconds)
 
     def _missed(self, error: Exception) -> None:
         if isinstance(error, ConfigurationError):

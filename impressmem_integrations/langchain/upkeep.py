@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from impressmem_integrations.availability import Availability
-from impressmem_integrations.errors import ConfigurationError, ModelError, StoreError, StoreUnavailable
+from impressmem_integrations.errors import ModelError, StoreUnavailable
 from impressmem_integrations.maintenance.job import MaintenanceJob, tell
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
 from impressmem_integrations.store import ImpressionStore
-
-_log = logging.getLogger(__name__)
-
-OnError = str | Callable[[Exception], object]
-"""`log`, `raise`, or a function that gets the error."""
 
 _AWAY: Final = Report("store_unavailable", reason="the store did not answer; the turn is distilled later")
 
@@ -41,37 +35,6 @@ class Job:
     model: Any
     thread: str | None
     at: datetime
-
-
-def faults_to(on_error: OnError) -> Callable[[Exception], None]:
-    """What to do with an error that must not cost the user the answer.
-
-    Raises:
-        ConfigurationError: It is none of the three choices.
-    """
-    if on_error == "raise":
-        return _raise
-    if on_error == "log":
-        return _note
-    if not callable(on_error):
-        raise ConfigurationError('on_error must be "log", "raise" or a function of the error')
-    return lambda error: _hand_out(on_error, error)
-
-
-def _raise(error: Exception) -> None:
-    raise error
-
-
-def _note(error: Exception) -> None:
-    # The text of a model or input error may hold contents.
-    _log.warning("memory: %s", error if isinstance(error, StoreError) else type(error).__name__)
-
-
-def _hand_out(told: Callable[[Any], object], value: Any) -> None:
-    try:
-        told(value)
-    except Exception as error:  # noqa: BLE001 - a listener of the application must not cost the user the answer
-        _log.warning("memory: a callback raised %s", type(error).__name__)
 
 
 def event_of(report: Report) -> dict[str, Any] | None:

@@ -269,7 +269,9 @@ def test_a_directory_that_was_removed_is_an_outage_for_whoever_used_it(data_dir:
     assert not list(user_folder.iterdir())
 
 
-def test_a_start_that_fails_leaves_no_folder(data_dir: Path, tmp_path: Path, temporary_folder: Path, monkeypatch) -> None:
+def test_a_start_that_fails_leaves_no_folder(
+    data_dir: Path, tmp_path: Path, temporary_folder: Path, monkeypatch
+) -> None:
     monkeypatch.setenv("IMPRESSMEM_SERVER", shutil.which("false") or "")
     with pytest.raises(StoreUnavailable):
         EmbeddedServer.acquire(data_dir)
