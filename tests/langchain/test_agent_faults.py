@@ -22,7 +22,6 @@ from impressmem_integrations.availability import availability_of
 from impressmem_integrations.connect.connection import executor
 from impressmem_integrations.errors import (
     ConfigurationError,
-    InvalidInput,
     ModelError,
     StoreTimeout,
     StoreUnavailable,
