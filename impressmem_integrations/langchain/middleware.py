@@ -54,7 +54,12 @@ _STATE: Final = "impressmem"
 
 
 class ImpressionState(AgentState[Any]):
-    """What a thread remembers between hooks, for each middleware by its name; never memory text."""
+    """What a thread remembers between hooks, for each middleware by its name; never memory text.
+
+    `memory`, `user` and `thread` of the newest run; `marks`, ids of the last messages of up to three turns; `words`,
+    the texts of the turn's user messages while a run goes on. It is in no schema and no result, but a checkpointer
+    keeps it, and the streams `values` and `updates` and `get_state` show it.
+    """
 
     impressmem: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
@@ -166,7 +171,7 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         # What was said while memory was off, or by another user of the thread, is not for this one to learn.
         goes_on = before is not None and (before["memory"], before["user"]) == ("on", entry["user"])
         marks = before["marks"] if before and goes_on else window.mark_before(messages, words)
-        return self._update(state, entry | {"words": words, "marks": marks})
+        return self._update(state, entry | {"words": window.noted(words), "marks": marks})
 
     def _resolved(self, run: Run) -> dict[str, Any]:
         memory = run.get(MEMORY_SWITCH, "on")
@@ -209,7 +214,7 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         if entry["memory"] == "off":
             return None
         memory = self._identity.view(entry["user"])
-        query = query_of(request.messages) or query_of(entry["words"])
+        query = query_of(request.messages) or query_of(window.as_messages(entry["words"]))
         return lambda: memory.context(query, self._budget_units)
 
     def _missed(self, error: Exception) -> None:
@@ -303,10 +308,11 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         model = self._called if self._model is None else self._model
         if self._maintenance == "off" or entry["memory"] != "on" or model is None:
             return None
-        said = window.plain(window.window(state["messages"], entry["marks"], entry["words"]))
+        said = window.to_distil(state["messages"], entry["marks"], entry["words"])
         if not said:
             return None
-        return Job(self._identity.view(entry["user"]), said, model, entry["thread"], datetime.now(UTC))
+        before = window.earlier(state["messages"], entry["marks"])
+        return Job(self._identity.view(entry["user"]), said, model, entry["thread"], datetime.now(UTC), before)
 
     def _emit(self, runtime: Runtime[Any], report: Report) -> None:
         event = event_of(report)

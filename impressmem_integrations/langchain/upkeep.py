@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from impressmem_integrations.availability import Availability
-from impressmem_integrations.errors import ModelError, StoreUnavailable
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands import read
+from impressmem_integrations.core.commands.read import Seen
+from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.errors import ModelError, StoreError, StoreUnavailable
+from impressmem_integrations.langchain.repeats import in_their_history
+from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD
 from impressmem_integrations.maintenance.job import MaintenanceJob, tell
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
@@ -28,6 +35,7 @@ class Job:
         model: Whom to ask.
         thread: Whose turns are counted together.
         at: When the run ended, for turns that carry no time.
+        earlier: The history before them, which tells a repetition from a replay; see `repeats`.
     """
 
     memory: ImpressionStore
@@ -35,6 +43,7 @@ class Job:
     model: Any
     thread: str | None
     at: datetime
+    earlier: Sequence[Message] = ()
 
 
 def event_of(report: Report) -> dict[str, Any] | None:
@@ -91,14 +100,21 @@ class Upkeep:
         """The awaitable twin of `inline`."""
         if self._available.away:
             return self._told(_AWAY)
+        messages = job.messages
+        if job.earlier:
+            with suppress(StoreError):  # maintenance meets it as well, and reports it
+                seen = await job.memory.aperform(_seen(job))
+                messages = in_their_history(messages, job.earlier, seen.turns)
         return self._told(
-            await job.memory.amaintain(
-                job.messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings
-            )
+            await job.memory.amaintain(messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
         )
 
     def _distil(self, job: Job) -> Report:
-        return job.memory.maintain(job.messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
+        messages = job.messages
+        if job.earlier:
+            with suppress(StoreError):  # as above
+                messages = in_their_history(messages, job.earlier, job.memory.perform(_seen(job)).turns)
+        return job.memory.maintain(messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
 
     def _told(self, report: Report) -> Report:
         self._tell(report)
@@ -110,3 +126,7 @@ class Upkeep:
 
     def _tell(self, report: Report) -> None:
         tell(report, [] if self._on_report is None else [self._on_report])
+
+
+def _seen(job: Job) -> Callable[[Bound], Flow[Seen]]:
+    return lambda bound: ask(read.seen(bound, job.thread or DEFAULT_THREAD))
