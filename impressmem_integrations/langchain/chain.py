@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS
 from impressmem_integrations.errors import InvalidInput, ModelError, StoreUnavailable
-from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, User, current_context
+from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, User, current_context, thread_of
 from impressmem_integrations.langchain.injection import as_text, query_of
 from impressmem_integrations.langchain.reading import OnError, Reader, faults_to
 from impressmem_integrations.maintenance.answers import review_kind
@@ -180,7 +180,7 @@ class MaintenanceChain(_Scoped, RunnableSerializable[Any, Report]):
 
         Raises:
             InvalidInput: The input holds no messages, or one that cannot be read.
-            ConfigurationError: The run does not say whose memory it is.
+            ConfigurationError: The run does not say whose memory it is, or its thread_id is no id.
             ModelError, StoreUnavailable: With `on_error="raise"`.
         """
         return self._call_with_config(self._keep, input, config, **kwargs)
@@ -202,9 +202,8 @@ class MaintenanceChain(_Scoped, RunnableSerializable[Any, Report]):
     def _prepared(self, given: Any, config: RunnableConfig) -> tuple[ImpressionStore, dict[str, Any]]:
         memory, run = self._memory(config)
         said: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        thread = said.get("thread_id") or run.get("thread_id")
         return memory, {
-            "thread_id": None if thread is None else str(thread),
+            "thread_id": thread_of(run, said.get("thread_id")),
             "at": said.get("at"),
             "flush": bool(said.get("flush", False)),
             "mode": self.mode,

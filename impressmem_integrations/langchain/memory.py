@@ -20,7 +20,7 @@ from impressmem_integrations.errors import (
     RunnerClosed,
 )
 from impressmem_integrations.langchain.exchange import STEPS, input_key_of, output_key_of, text_of, turn_messages
-from impressmem_integrations.langchain.identity import Identity, Run, current_context
+from impressmem_integrations.langchain.identity import Identity, Run, current_context, thread_of
 from impressmem_integrations.langchain.injection import as_text, query_of
 from impressmem_integrations.langchain.reading import Reader, faults_to
 from impressmem_integrations.langchain.talks import Talks
@@ -165,7 +165,7 @@ class ImpressionMemory(BaseMemory):
     def _talk(self) -> tuple[str | None, str | None]:
         """Whose conversation it is, and which."""
         run = self._run()
-        return self._identity.user(run), self.thread_id or str(run.get("thread_id") or "") or None
+        return self._identity.user(run), thread_of(run, self.thread_id)
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """The awaitable twin of `save_context`, which does not wait either."""

@@ -26,7 +26,7 @@ from langgraph.types import Command
 from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS, availability_of
 from impressmem_integrations.errors import ConfigurationError, JobError
 from impressmem_integrations.langchain import window
-from impressmem_integrations.langchain.identity import FROM_STORE, Filled, Identity, Run, Template, User
+from impressmem_integrations.langchain.identity import FROM_STORE, Filled, Identity, Run, Template, User, thread_of
 from impressmem_integrations.langchain.injection import (
     UNAVAILABLE,
     Shown,
@@ -36,7 +36,12 @@ from impressmem_integrations.langchain.injection import (
     with_text,
 )
 from impressmem_integrations.langchain.reading import OnError, Reader, faults_to
-from impressmem_integrations.langchain.tools import RecallImpressionsTool, impression_tools
+from impressmem_integrations.langchain.tools import (
+    RecallImpressionsTool,
+    impression_tools,
+    name_of,
+    require_own_names,
+)
 from impressmem_integrations.langchain.upkeep import Job, Upkeep, event_of
 from impressmem_integrations.maintenance.models import aanswering, answering
 from impressmem_integrations.maintenance.runner import Runner
@@ -178,8 +183,7 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         if memory not in ("on", "read-only", "off"):
             raise ConfigurationError(f'{MEMORY_SWITCH} must be "on", "read-only" or "off", not {memory!r}')
         user = None if memory == "off" else self._identity.user(run)
-        given = str(run.configurable.get("thread_id") or "") or None
-        thread = given if self._thread is None else self._thread.of(run)
+        thread = thread_of(run) if self._thread is None else self._thread.of(run)
         return {"memory": memory, "user": user, "thread": thread}
 
     def _kept(self, state: Any) -> dict[str, Any] | None:
@@ -224,12 +228,13 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
 
     def _prepared(self, request: ModelRequest[Any], context: Context | None) -> ModelRequest[Any]:
         self._called = request.model
+        require_own_names(request.tools, self.tools)
         memory = self._entry(request.state, request.runtime)["memory"]
         ours = [tool for tool in request.tools if self._withheld(tool, memory)]
         tools = [tool for tool in request.tools if not any(tool is one for one in ours)]
         if memory == "off":
             return request.override(tools=tools)
-        bound = any(_name_of(tool) == RECALL_IMPRESSIONS.name for tool in tools)
+        bound = any(name_of(tool) == RECALL_IMPRESSIONS.name for tool in tools)
         seen = Shown(UNAVAILABLE) if context is None else shown(context, recall_bound=bound)
         return request.override(
             system_message=with_text(request.system_message, seen.text),
@@ -261,6 +266,7 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
 
     def _ready(self, request: ToolCallRequest) -> ToolCallRequest | ToolMessage:
         tool = request.tool
+        require_own_names([tool], self.tools)
         if tool is None or not any(tool is one for one in self.tools):
             return request
         entry = self._entry(request.state, request.runtime)
@@ -376,11 +382,3 @@ def _chat_model(model: Any, maintenance: Maintenance) -> Any:
     if model is not None:
         (answering if maintenance == "background" else aanswering)(model)
     return model
-
-
-def _name_of(tool: Any) -> str | None:
-    if isinstance(tool, dict):
-        function = tool.get("function")
-        name = function.get("name") if isinstance(function, dict) else tool.get("name")
-        return name if isinstance(name, str) else None
-    return getattr(tool, "name", None)

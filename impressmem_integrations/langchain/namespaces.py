@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from impressmem_integrations.errors import ConfigurationError, InvalidInput
-from impressmem_integrations.settings import MAX_NAME_BYTES, identity
+from impressmem_integrations.settings import MAX_NAME_BYTES, given_identity
 
 Namespace = tuple[str, ...]
 
@@ -68,6 +68,7 @@ class Layout:
 
         Raises:
             InvalidInput: It begins otherwise than the template and is not shared, or a segment is empty or no text.
+            ConfigurationError: What names the user can be no id.
         """
         parts = tuple(namespace)
         if not all(isinstance(part, str) and part for part in parts):
@@ -76,7 +77,7 @@ class Layout:
             return Place(None, parts)
         size = len(self.template)
         if len(parts) >= size and all(_same(part, mine) for part, mine in zip(parts, self.template, strict=False)):
-            return Place(identity(parts[self._at], "user"), parts[size:])
+            return Place(given_identity(parts[self._at], "user"), parts[size:])
         if self.shared:
             return Place(None, parts)
         raise InvalidInput(

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from impressmem_integrations import ImpressionStore
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.langchain import ImpressionMiddleware, injection
+from impressmem_integrations.langchain import ImpressionMiddleware, impression_tools, injection
 from impressmem_integrations.langchain.middleware import MEMORY_SWITCH
 from impressmem_integrations.model import Context
 from tests.langchain.chat import ScriptedChat, note, saving, use
@@ -481,6 +481,24 @@ def test_a_question_that_cannot_be_sent_is_mended():
 def test_wrong_options_are_refused_at_once(store, options):
     with pytest.raises(ConfigurationError):
         ImpressionMiddleware(**{"store": store, **options})
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("switch", ["on", "off"])
+async def test_two_memories_whose_tools_have_one_name_are_refused_before_a_model_is_called(store, memory, way, switch):
+    model = ScriptedChat()
+    team = memory(user="team", name="Team", maintenance="off")
+    for beside in (
+        {"middleware": [memory(maintenance="off"), team]},
+        {"middleware": [team], "tools": impression_tools(store)},
+    ):
+        agent = create_agent(model, **beside)
+        with pytest.raises(ConfigurationError, match="tools=False"):
+            await turn(agent, way, "I drink tea", run_as("alice", impression_memory=switch))
+    assert model.requests == []
+    one = create_agent(model, middleware=[memory(maintenance="off"), memory(user="team", name="Team", tools=False)])
+    await turn(one, way, "I drink tea", run_as("alice"))
+    assert len(model.requests) == 1
 
 
 # --- threads, and many runs at once -----------------------------------------------------------------------------
