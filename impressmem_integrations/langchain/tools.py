@@ -14,7 +14,17 @@ from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, ToolException
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, WithJsonSchema, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
 
 from impressmem_integrations.availability import (
     DEFAULT_LIMIT_SECONDS,
@@ -47,7 +57,7 @@ def _arguments_of(tool: Tool) -> type[BaseModel]:
     needed = tool.parameters.get("required", ())
     fields: dict[str, Any] = {
         name: (
-            Annotated[Any, WithJsonSchema(dict(shape))],
+            Annotated[Any, WithJsonSchema(dict(shape)), *_checks(shape if name in needed else {})],
             # A default would stand in the schema, which some providers refuse; a factory does not.
             Field() if name in needed else Field(default_factory=NoneType),
         )
@@ -56,6 +66,17 @@ def _arguments_of(tool: Tool) -> type[BaseModel]:
     title = "".join(part.title() for part in tool.name.split("_")) + "Arguments"
     made: type[BaseModel] = create_model(title, __config__=ConfigDict(extra="allow"), **fields)
     return made
+
+
+def _checks(shape: Mapping[str, Any]) -> list[Any]:
+    """A list that is needed and empty, null or no list at all is missing as much as one that was left out."""
+    return [AfterValidator(_listed)] if shape.get("type") == "array" else []
+
+
+def _listed(value: Any) -> Any:
+    if not value or not isinstance(value, list | tuple | Mapping | str):  # a model may send one object, or JSON text
+        raise PydanticCustomError("list_needed", "A list of objects is needed")
+    return value
 
 
 def _problems(error: Any) -> str:
