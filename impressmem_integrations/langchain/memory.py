@@ -148,6 +148,7 @@ class ImpressionMemory(BaseMemory):
         Raises:
             ConfigurationError: Which input or output was said is not told; the message lists what there is. Or it is
                 not known whose memory it is.
+            InvalidInput: Inputs or outputs are no dict.
         """
         said = text_of(inputs[input_key_of(inputs, self.input_key, self.memory_variables)])
         answer = text_of(outputs[output_key_of(outputs, self.output_key)])
