@@ -38,6 +38,9 @@ def test_every_python_block_runs_as_it_stands(name: str, model: LoopbackModel) -
     try:
         for example in found:
             exec(compile("\n" * example.line + example.code, name, "exec", dont_inherit=True), names)
+        if "values" in names:
+            assert names["result"]["report"].status == "nothing_to_store"
+            assert names["values"].search(("users", "alice"), query="flight")[0].score > 0
     finally:
         if "memory" in names:
             names["memory"].close()
