@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -28,8 +29,8 @@ def faults_to(on_error: OnError) -> Callable[[Exception], None]:
         return _raise
     if on_error == "log":
         return _note
-    if not callable(on_error):
-        raise ConfigurationError('on_error must be "log", "raise" or a function of the error')
+    if not callable(on_error) or inspect.iscoroutinefunction(on_error):
+        raise ConfigurationError('on_error must be "log", "raise" or a blocking function of the error')
     return lambda error: _hand_out(on_error, error)
 
 

@@ -48,6 +48,7 @@ def store():
         *({"name": value} for value in (None, "", "  ", 3)),
         {"maintenance": "later"},
         {"on_error": "ignore"},
+        {"on_error": awaited},
     ],
     ids=named,
 )
