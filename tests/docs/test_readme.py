@@ -113,6 +113,11 @@ def test_the_quick_start_has_about_ten_lines():
     assert len([line for line in examples(README)[0].code.splitlines() if line.strip()]) <= 10
 
 
+def test_the_agent_with_memory_has_at_most_twelve_lines():
+    [agent] = [one.code for one in examples(README) if "create_agent" in one.code]
+    assert len([line for line in agent.splitlines() if line.strip()]) <= 12
+
+
 def test_nb06_a_wrong_url_says_where_and_what_to_do():
     """NB-06: host and port, and a way out that needs no server."""
     with closing(ImpressionStore.from_url("redis://127.0.0.1:9/0", user="alice")) as store:

@@ -264,6 +264,14 @@ def test_missing_arguments_are_one_line_for_the_model(tools):
     assert "to_item: Field required" in result.content
 
 
+@pytest.mark.parametrize("arguments", [{}, {"impressions": None}, {"impressions": []}, {"impressions": 5}], ids=repr)
+def test_a_list_that_is_missing_is_an_error_however_it_is_missing(tools, arguments):
+    call = {"type": "tool_call", "name": "save_impressions", "id": "1", "args": arguments}
+    result = tools[0].invoke(call, ALICE)
+    assert result.status == "error"
+    assert result.content.startswith("impressions: ")
+
+
 def test_a_merge_that_cannot_be_is_told_in_words(tools):
     result = tools[2].invoke(sent("organize_impressions", MERGE), ALICE)
     assert result.status == "success"
