@@ -14,7 +14,6 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS
 from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, current_context
-from impressmem_integrations.langchain.injection import UNAVAILABLE
 from impressmem_integrations.langchain.reading import Reader, faults_to
 from impressmem_integrations.model import Ranked, Recall
 from impressmem_integrations.options import check_options
@@ -37,7 +36,7 @@ class ImpressionRetriever(BaseRetriever):
         labels: Only impressions with any of these labels.
         fill: Fill up to `k` with the newest impressions, score 0, where fewer bear on the question.
         on_error: What a read that fails does: `log`; `raise`; or a function that gets the error. Unless it is raised,
-            the one document, of kind `unavailable`, says that memory is unavailable, not empty.
+            nothing is found: a document that memory did not hold would be a wrong one.
         limit_seconds: How long memory is waited for at most.
     """
 
@@ -116,9 +115,7 @@ class ImpressionRetriever(BaseRetriever):
 
 
 def _documents(found: Recall | None, most: int) -> list[Document]:
-    if found is None:
-        return [Document(page_content=UNAVAILABLE, metadata={"kind": "unavailable"})]
-    return [_document(item) for item in found.items[:most]]
+    return [_document(item) for item in found.items[:most]] if found else []
 
 
 def _document(item: Ranked) -> Document:
