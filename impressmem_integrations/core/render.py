@@ -6,7 +6,7 @@ Clock and zone never enter: the dates shown are the notes' own, in UTC.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"<(?=[/|]|\s*memory)", re.IGNORECASE)
 _NAMES_SHARE = 0.1
 _NAMED = 20
 _WORTH_CUTTING = 0.03
-_CUT = " …"
+CUT = " …"
 _TITLES = ("Pinned:", "Notes:", "Older notes:")
 _SACRIFICED = 4  # one in so many of the notes shown is the first to make room for newer ones
 
@@ -43,8 +43,7 @@ def line(item: Impression) -> str:
     """One note as one line: when it was last said, its clue, how it is filed, its content."""
     filing = "/".join((item.category, *item.also))
     names = f"{filing}: {', '.join(item.labels)}" if item.labels else filing
-    said = item.said_at or item.updated_at
-    return f"- {said:%Y-%m-%d} {plain(item.clue)} ({plain(names)}) {plain(item.content)}"
+    return f"- {item.shown_at:%Y-%m-%d} {plain(item.clue)} ({plain(names)}) {plain(item.content)}"
 
 
 def short_line(content: str) -> str:
@@ -72,21 +71,6 @@ def by_date(entries: Sequence[tuple[datetime, int, str]]) -> str:
             lines.append(f"{day}:")
         lines.append(text)
     return fenced(lines, SHORT_HEADING)
-
-
-def without_lines(text: str, dropped: Collection[str]) -> str:
-    """A text of `by_date` without some of its lines, and without days that are empty then; "" where nothing is left."""
-    head, heading, *lines, foot = text.splitlines()
-    kept: list[str] = []
-    for one in lines:
-        if one in dropped:
-            continue
-        if not one.startswith("- ") and kept and not kept[-1].startswith("- "):
-            kept.pop()
-        kept.append(one)
-    if kept and not kept[-1].startswith("- "):
-        kept.pop()
-    return "\n".join([head, heading, *kept, foot]) if kept else ""
 
 
 @dataclass(slots=True)
@@ -135,11 +119,11 @@ def cut(text: str, head: int, units: int, count: CountUnits) -> str | None:
     low, high = head, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if count(text[:middle] + _CUT + "\n") <= units:
+        if count(text[:middle] + CUT + "\n") <= units:
             low = middle
         else:
             high = middle - 1
-    return text[:low].rstrip() + _CUT if low > head else None
+    return text[:low].rstrip() + CUT if low > head else None
 
 
 def _cut_to(item: Impression, budget: _Budget) -> str | None:
