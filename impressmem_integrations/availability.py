@@ -34,6 +34,7 @@ class Availability:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._away = False
+        self._answered = False
         self._try: Future[Any] | None = None
 
     @property
@@ -41,9 +42,15 @@ class Availability:
         """Whether the store did not answer when it was last asked."""
         return self._away
 
+    @property
+    def answered(self) -> bool:
+        """Whether the store ever did."""
+        return self._answered
+
     def saw(self, error: BaseException | None) -> None:
         """Learn from a call made elsewhere: None for one that was answered."""
         away = isinstance(error, StoreUnavailable)
+        self._answered = self._answered or error is None
         if away != self._away:
             self._away = away
             _log.warning("the memory store %s", "does not answer" if away else "answers again")

@@ -29,11 +29,25 @@ def identity(name: object, what: str) -> str:
         raise ConfigurationError(f"{what} must be a non-empty text, an integer or a UUID, not {type(name).__name__}")
     text = str(name)
     if not text:
-        raise ConfigurationError(f"{what} is empty; give the id of one {what}")
+        raise ConfigurationError(f"{what} is empty; give an id or a name")
     if _LONE_SURROGATE.search(text):
         raise ConfigurationError(f"{what} holds half of a surrogate pair and cannot be sent to the server")
     if len(text.encode()) > MAX_NAME_BYTES:
         raise ConfigurationError(f"{what} is longer than {MAX_NAME_BYTES} UTF-8 bytes")
+    return text
+
+
+def given_identity(name: object, what: str) -> str:
+    """`identity` for what an application fills in at run time: there blanks alone mean that nothing was filled in.
+
+    Other characters are taken as they are, control characters too: each id is one memory of its own.
+
+    Raises:
+        ConfigurationError: As `identity`, or it holds only blanks.
+    """
+    text = identity(name, what)
+    if not text.strip():
+        raise ConfigurationError(f"{what} holds only blanks; give an id or a name")
     return text
 
 

@@ -41,7 +41,7 @@ def one_line(item: Impression) -> str:
     """An impression for people."""
     mark = "*" if item.pin else " "
     filing = f"{'/'.join((item.category, *item.also))}: {', '.join(item.labels)}"
-    said = item.said_at or item.updated_at
+    said = item.shown_at
     return f"{mark} {said:%Y-%m-%d %H:%MZ}  {item.clue}  [{filing}]  {' '.join(item.content.split())}"
 
 

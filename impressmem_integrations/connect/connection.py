@@ -15,7 +15,7 @@ from redis.retry import Retry
 
 from impressmem_integrations.connect.exchange import Exchange, over, through
 from impressmem_integrations.connect.senders import asend, never_sent, send
-from impressmem_integrations.connect.urls import Embedded, Remote, read_url
+from impressmem_integrations.connect.urls import EMBEDDED_SHOWN, Embedded, Remote, read_url
 from impressmem_integrations.core.effects import Command, R
 from impressmem_integrations.errors import ConfigurationError, StoreTimeout, StoreUnavailable
 
@@ -129,7 +129,7 @@ class _OwnEmbedded(_OverPool):
     """A server of our own, acquired at the first call of each process."""
 
     def __init__(self, embedded: Embedded, async_client: Any) -> None:
-        super().__init__("embedded server", async_client)
+        super().__init__(EMBEDDED_SHOWN, async_client)
         self._embedded = embedded
         self._server: EmbeddedServer | None = None
         self._client: Any = None

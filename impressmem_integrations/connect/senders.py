@@ -20,6 +20,7 @@ from redis.exceptions import (
 )
 
 from impressmem_integrations.connect.exchange import Exchange
+from impressmem_integrations.connect.urls import EMBEDDED_SHOWN
 from impressmem_integrations.core.effects import Command, R
 from impressmem_integrations.core.scripts import Script, script
 from impressmem_integrations.core.text import whole_characters
@@ -107,6 +108,8 @@ async def asend(client: Any, command: Command[R], shown: str) -> R:
 
 
 _HINT = "check that it runs and the URL is right, or use 'embedded' to need no server"
+_OTHER = "is it another service's port, or one that wants rediss://?"
+_NO_DATABASE = ("DB index is out of range", "invalid DB index", "SELECT is not allowed in cluster mode")
 _REPLIES: Sequence[tuple[str, type[StoreError], str]] = (
     ("WRONGTYPE", CorruptStore, "a key of this scope holds another type than this package wrote; run check()"),
     ("OOM", StoreError, "the server is out of memory; nothing was written"),
@@ -123,15 +126,31 @@ def translated(error: Exception, shown: str) -> Exception:
         return ConfigurationError(f"the server at {shown} refuses the user name or password")
     if isinstance(error, redis.exceptions.TimeoutError | TimeoutError):
         return StoreTimeout(f"the server at {shown} did not answer in time; whether a write arrived is not known")
+    if isinstance(error, redis.exceptions.InvalidResponse):  # its words quote what came
+        return StoreUnavailable(f"what answers at {shown} does not speak the protocol of Redis and Valkey; {_OTHER}")
     if isinstance(error, redis.exceptions.ConnectionError | OSError):
-        return StoreUnavailable(f"no server answers at {shown}; {_HINT}")
+        return StoreUnavailable(_unanswered(error, shown))
     text = _with_code(error)
     for code, kind, message in _REPLIES:
         if text.startswith(code) or f" {code} " in text[:200]:
             return kind(f"{message} (server at {shown})")
     if text.startswith(("NOAUTH", "WRONGPASS")):
         return ConfigurationError(f"the server at {shown} refuses the user name or password")
+    if any(words in text for words in _NO_DATABASE):
+        return ConfigurationError(f"the server at {shown} has no such database; give another number, or none")
     return StoreError(f"the server at {shown} refused a command: {text.split(' script:')[0][:200]}")
+
+
+def _unanswered(error: Exception, shown: str) -> str:
+    if shown == EMBEDDED_SHOWN:
+        return "the embedded server has ended or does not answer; the next call starts it again"
+    if not never_sent(error) and _was_closed(error):
+        return f"the connection to {shown} was closed: the server is ending, or it is no Redis or Valkey"
+    return f"no server answers at {shown}; {_HINT}"
+
+
+def _was_closed(error: BaseException) -> bool:
+    return isinstance(error.__cause__, ConnectionResetError | BrokenPipeError) or "closed" in str(error).lower()
 
 
 def never_sent(error: BaseException) -> bool:

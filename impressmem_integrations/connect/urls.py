@@ -13,6 +13,10 @@ _ENCODE = "write special characters of a password as percent codes, e.g. %2F for
 _FSYNC = ("always", "everysec", "no")
 
 
+EMBEDDED_SHOWN = "embedded server"
+"""How the server of our own is named, where another one is named by host and port."""
+
+
 class Embedded(NamedTuple):
     """A server of our own: its data folder (None: the user's default), or one that keeps nothing."""
 
@@ -36,7 +40,7 @@ def read_url(url: str) -> Embedded | Remote:
     """
     if not isinstance(url, str) or not url.strip():
         raise ConfigurationError(f"the URL must be text such as {_FORMS}")
-    if url == "embedded" or url.startswith("embedded:"):
+    if url == "embedded" or url.startswith(("embedded:", "embedded?")):
         return _embedded(url)
     try:
         parts = urlsplit(url)

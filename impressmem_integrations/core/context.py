@@ -175,7 +175,9 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         text = render.fenced([*core.lines[:kept], *part, *tail])
     if count(text) > budget_units and not any(core.clues[:kept]) and not tail:
         return Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
-    clues = core.clues[:kept]
+    # What is shown in part is not shown: a question may still bring it in.
+    whole = zip(core.clues[:kept], core.lines[:kept], strict=True)
+    clues = [clue for clue, line in whole if not line.endswith(render.CUT)]
     included = tuple(dict.fromkeys(clue for clue in (*clues, *delta.clues) if clue and clue not in set(delta.gone)))
     return Context(
         text=text,

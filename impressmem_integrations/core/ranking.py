@@ -122,13 +122,15 @@ class Filling(NamedTuple):
 
     Attributes:
         chosen: In the order in which they were chosen: the most telling first.
-        left_out: What did not fit or was under the floor, best first.
+        left_out: What did not fit, best first.
         units: Units that `chosen` takes.
+        weak: What is under the floor, best first.
     """
 
     chosen: tuple[Scored, ...]
     left_out: tuple[Scored, ...]
     units: int
+    weak: tuple[Scored, ...] = ()
 
 
 def fuse(lanes: Mapping[str, Sequence[Scored]]) -> list[Scored]:
@@ -208,10 +210,12 @@ def fill(
             for term in terms[index]:
                 shown[term] = min(often, shown[term] + 1)
     taken = set(chosen)
+    left = [scored for index, scored in enumerate(ranked) if index not in taken]
     return Filling(
         tuple(ranked[index] for index in chosen),
-        tuple(scored for index, scored in enumerate(ranked) if index not in taken),
+        tuple(scored for scored in left if scored.score >= least),
         spent,
+        tuple(scored for scored in left if scored.score < least),
     )
 
 

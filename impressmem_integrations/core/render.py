@@ -6,7 +6,7 @@ Clock and zone never enter: the dates shown are the notes' own, in UTC.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"<(?=[/|]|\s*memory)", re.IGNORECASE)
 _NAMES_SHARE = 0.1
 _NAMED = 20
 _WORTH_CUTTING = 0.03
-_CUT = " …"
+CUT = " …"
 _TITLES = ("Pinned:", "Notes:", "Older notes:")
 _SACRIFICED = 4  # one in so many of the notes shown is the first to make room for newer ones
 
@@ -43,8 +43,7 @@ def line(item: Impression) -> str:
     """One note as one line: when it was last said, its clue, how it is filed, its content."""
     filing = "/".join((item.category, *item.also))
     names = f"{filing}: {', '.join(item.labels)}" if item.labels else filing
-    said = item.said_at or item.updated_at
-    return f"- {said:%Y-%m-%d} {plain(item.clue)} ({plain(names)}) {plain(item.content)}"
+    return f"- {item.shown_at:%Y-%m-%d} {plain(item.clue)} ({plain(names)}) {plain(item.content)}"
 
 
 def short_line(content: str) -> str:
@@ -74,21 +73,6 @@ def by_date(entries: Sequence[tuple[datetime, int, str]]) -> str:
     return fenced(lines, SHORT_HEADING)
 
 
-def without_lines(text: str, dropped: Collection[str]) -> str:
-    """A text of `by_date` without some of its lines, and without days that are empty then; "" where nothing is left."""
-    head, heading, *lines, foot = text.splitlines()
-    kept: list[str] = []
-    for one in lines:
-        if one in dropped:
-            continue
-        if not one.startswith("- ") and kept and not kept[-1].startswith("- "):
-            kept.pop()
-        kept.append(one)
-    if kept and not kept[-1].startswith("- "):
-        kept.pop()
-    return "\n".join([head, heading, *kept, foot]) if kept else ""
-
-
 @dataclass(slots=True)
 class _Budget:
     """Units left, counted on whole lines."""
@@ -97,10 +81,13 @@ class _Budget:
     count: CountUnits
 
     def take(self, text: str) -> bool:
-        cost = self.count(text + "\n")
-        if cost > self.left:
+        """Pay for a line, if it can be."""
+        return self.pay(self.count(text + "\n"))
+
+    def pay(self, units: int) -> bool:
+        if units > self.left:
             return False
-        self.left -= cost
+        self.left -= units
         return True
 
 
@@ -132,11 +119,11 @@ def cut(text: str, head: int, units: int, count: CountUnits) -> str | None:
     low, high = head, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if count(text[:middle] + _CUT + "\n") <= units:
+        if count(text[:middle] + CUT + "\n") <= units:
             low = middle
         else:
             high = middle - 1
-    return text[:low].rstrip() + _CUT if low > head else None
+    return text[:low].rstrip() + CUT if low > head else None
 
 
 def _cut_to(item: Impression, budget: _Budget) -> str | None:
@@ -176,15 +163,27 @@ def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
         count: Measures a text.
     """
     budget = _Budget(budget_units - count(fenced(_TITLES)) - len(_TITLES) - 2, count)
+    lines = {item.clue: line(item) for item in (*material.pinned, *material.others)}
+    sizes = {clue: count(text + "\n") for clue, text in lines.items()}
     shown: dict[str, str] = {}
-    left_pins = [item for item in material.pinned if not _show(item, budget, shown)]
+
+    def not_shown(items: Sequence[Impression]) -> list[Impression]:
+        left = []
+        for item in items:
+            if budget.pay(sizes[item.clue]):
+                shown[item.clue] = lines[item.clue]
+            else:
+                left.append(item)
+        return left
+
+    left_pins = not_shown(material.pinned)
     share = int(max(0, budget.left) * _NAMES_SHARE)
     heads, left_names = [], []
     for title, names in (("Categories", material.categories), ("Labels", material.labels)):
         text, left = _names_line(title, names, budget, share)
         heads += [text] if text else []
         left_names.append(left)
-    left_notes = [item for item in material.others if not _show(item, budget, shown)]
+    left_notes = not_shown(material.others)
     unread = material.impressions > len(material.pinned) + len(material.others)
     if left_notes and budget.left > budget_units * _WORTH_CUTTING:
         for item in left_notes:
@@ -194,7 +193,7 @@ def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
     notes = [item for item in material.others if item.clue in shown]
     sacrificed = len(notes) // _SACRIFICED if left_notes or unread else 0
     older = notes[len(notes) - sacrificed :]
-    average = sum(count(line(item) + "\n") for item in material.others) // max(1, len(material.others))
+    average = sum(sizes[item.clue] for item in material.others) / max(1, len(material.others))
     left_count = material.impressions - len(shown) - len(left_pins)
 
     def by_age(items: Sequence[Impression]) -> tuple[tuple[str, str], ...]:
@@ -206,37 +205,27 @@ def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
         pinned=by_age(material.pinned),
         notes=by_age(notes[: len(notes) - sacrificed]),
         older=tuple((item.clue, shown[item.clue]) for item in older),
-        omitted=_omissions(material, left_pins, left_notes, left_count, left_names, count),
+        omitted=(
+            *_notes_left(left_pins, left_notes, left_count, sizes, average),
+            *_names_left(material, left_names, count),
+        ),
         pins_complete=not left_pins,
-        average_units=average,
+        average_units=int(average),
     )
 
 
-def _show(item: Impression, budget: _Budget, shown: dict[str, str]) -> bool:
-    text = line(item)
-    if not budget.take(text):
-        return False
-    shown[item.clue] = text
-    return True
-
-
-def _omissions(
-    material: Material,
-    pins: Sequence[Impression],
-    notes: Sequence[Impression],
-    left_count: int,
-    names: Sequence[Sequence[str]],
-    count: CountUnits,
-) -> tuple[Omission, ...]:
-    found = []
+def _notes_left(
+    pins: Sequence[Impression], notes: Sequence[Impression], count: int, sizes: Mapping[str, int], average: float
+) -> Iterator[Omission]:
+    """Pinned notes that did not fit, and how many others: those read, and as many more of average size."""
     if pins:
-        found.append(Omission("pinned", len(pins), sum(count(line(p) + "\n") for p in pins), _some(pins)))
-    if left_count > 0:
-        known = sum(count(line(item) + "\n") for item in notes)
-        read = max(1, len(material.others))
-        average = sum(count(line(item) + "\n") for item in material.others) / read
-        units = known + round(average * max(0, left_count - len(notes)))
-        found.append(Omission("impressions", left_count, units, _some(notes)))
+        yield Omission("pinned", len(pins), sum(sizes[item.clue] for item in pins), _some(pins))
+    if count > 0:
+        known = sum(sizes[item.clue] for item in notes)
+        yield Omission("impressions", count, known + round(average * max(0, count - len(notes))), _some(notes))
+
+
+def _names_left(material: Material, names: Sequence[Sequence[str]], count: CountUnits) -> Iterator[Omission]:
     for kind, left, stored, read_names in (
         ("categories", names[0], material.categories_stored, material.categories),
         ("labels", names[1], material.labels_stored, material.labels),
@@ -244,8 +233,7 @@ def _omissions(
         missing = stored - (len(read_names) - len(left))
         if missing > 0:
             average = sum(count(name + ", ") for name in read_names) / max(1, len(read_names))
-            found.append(Omission(kind, missing, round(average * missing)))
-    return tuple(found)
+            yield Omission(kind, missing, round(average * missing))
 
 
 def _some(items: Sequence[Impression]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import logging
 import os
 import shutil
@@ -21,6 +22,14 @@ from impressmem_integrations.errors import ConfigurationError, StoreError, Store
 START_LIMIT_S = 60.0  # longer than a start and a stop of someone else's
 START_LOCK, USERS_LOCK = "start.lock", "users.lock"
 _IN_MEMORY_PREFIX = "mem-"
+_DISK_TROUBLE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What happens to a disk, whatever folder was named."""
+_REMEDIES = {
+    errno.ENOSPC: "free some space there",
+    errno.EDQUOT: "free some space there",
+    errno.EROFS: "make the file system writable again",
+    errno.ENOENT: "the folder is gone: put it back, or open a new store",
+}
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +114,8 @@ class EmbeddedServer:
         Raises:
             ConfigurationError: There is no server program for this system, the directory cannot be used, a setting
                 is wrong, or other users can open the folder of the socket.
-            StoreUnavailable: The server did not start, or was not ready after 30 seconds.
+            StoreUnavailable: The server did not start, or was not ready after 30 seconds; or the disk is full or
+                broken, or a directory that holds data is read-only now.
         """
         if sys.platform == "win32":
             raise ConfigurationError(
@@ -144,13 +154,14 @@ class EmbeddedServer:
         What an in-memory server held is lost with it.
 
         Raises:
-            ConfigurationError: As in `acquire`.
-            StoreUnavailable: As in `acquire`; or this lease was released or belongs to a parent process.
+            ConfigurationError: There is no server program any more, or other users can open the folder of the socket.
+            StoreUnavailable: The server did not start, for whatever happened to its directory; or this lease was
+                released or belongs to a parent process.
         """
         with _shares_lock:
             if not self.alive_here:
                 raise StoreUnavailable("this lease was released or is a parent process's; acquire the server again")
-            with _directory_errors(self.data_dir):
+            with _directory_errors(self.data_dir, worked=True):
                 self._share.bring_up()
 
     def release(self) -> None:
@@ -238,14 +249,24 @@ def _sweep(user_folder: Path) -> None:
 
 
 @contextmanager
-def _directory_errors(folder: Path) -> Iterator[None]:
+def _directory_errors(folder: Path, *, worked: bool = False) -> Iterator[None]:
+    """Tell a folder that cannot be right from one that something happened to, which may pass.
+
+    Args:
+        folder: Where the files are.
+        worked: Whether a server of this process has run there: then it was right.
+    """
     try:
         yield
     except StoreError:  # some are OSErrors as well
         raise
     except OSError as error:
+        said = error.strerror or str(error)
+        if worked or error.errno in _DISK_TROUBLE or (error.errno == errno.EROFS and (folder / server.NOTE).exists()):
+            remedy = _REMEDIES.get(error.errno or 0, "see to that folder")
+            raise StoreUnavailable(f"the embedded server cannot write in {folder}: {said}; {remedy}") from error
         raise ConfigurationError(
-            f"the embedded server cannot keep its files in {folder}: {error.strerror or error}; "
+            f"the embedded server cannot keep its files in {folder}: {said}; "
             "name a folder on a local disk that you can write to"
         ) from error
 

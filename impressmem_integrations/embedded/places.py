@@ -10,6 +10,8 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from impressmem_integrations.errors import ConfigurationError
@@ -17,6 +19,8 @@ from impressmem_integrations.errors import ConfigurationError
 SERVER_VARIABLE = "IMPRESSMEM_SERVER"
 SOCKET_NAME = "s"
 MAX_SOCKET_PATH_BYTES = 103  # macOS has room for 104 with the closing zero, Linux for 108
+_LEFT_AFTER_S = 3600.0
+"""An empty socket folder of this age is nobody's: a start takes half a minute at most."""
 _ARCHITECTURES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 
 
@@ -85,7 +89,17 @@ def socket_folder(data_dir: Path) -> Path:
     seed = b"\0".join((os.fsencode(data_dir), str(device).encode(), str(inode).encode()))
     folder = user_folder() / hashlib.sha256(seed).hexdigest()[:16]
     make_private(folder)
+    os.utime(folder)  # it is in use, though nothing may be in it yet
+    _remove_left_folders(folder.parent)
     return folder
+
+
+def _remove_left_folders(user_folder: Path) -> None:
+    """Remove the empty folders of servers whose users were killed."""
+    for folder in user_folder.iterdir():
+        with suppress(OSError):  # somebody else has removed it, or there is something in it
+            if time.time() - folder.lstat().st_mtime > _LEFT_AFTER_S:
+                folder.rmdir()
 
 
 def user_folder() -> Path:

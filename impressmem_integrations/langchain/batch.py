@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -22,7 +22,16 @@ from impressmem_integrations.core.flows.recall import recall
 from impressmem_integrations.core.text import normal_name, tokenise, tokenise_question
 from impressmem_integrations.errors import InvalidInput, StalePlan
 from impressmem_integrations.langchain.items import Kept, kept, prolong_operation, put_operation
-from impressmem_integrations.langchain.namespaces import Layout, Namespace, Place, clue_of, matches, passes, rest_of
+from impressmem_integrations.langchain.namespaces import (
+    Layout,
+    Namespace,
+    Place,
+    clue_of,
+    matches,
+    passes,
+    place_of,
+    rest_of,
+)
 from impressmem_integrations.model import Impression
 from impressmem_integrations.settings import Scope
 
@@ -83,6 +92,8 @@ class Batch:
             InvalidInput: An operation is wrong; nothing was written.
         """
         results: list[Result] = [None] * len(ops)
+        for op in ops:
+            _check_read(op)
         changes = self._changes(ops)  # before anything else: what is wrong with one of them stops them all
         yield from self._gets(ops, results)
         for at, op in enumerate(ops):
@@ -149,8 +160,6 @@ class Batch:
             self._refresh[user, found.record.clue] = found
 
     def _search(self, op: SearchOp) -> Flow[list[SearchItem]]:
-        if op.limit < 0 or op.offset < 0:
-            raise InvalidInput("limit and offset must be at least 0")
         prefix = tuple(op.namespace_prefix)
         users = yield from self._users([prefix])
         most = op.offset + op.limit
@@ -260,6 +269,24 @@ class Batch:
                 return found
             offset += _NAMES_PAGE
 
+    def _inhabited(self, user: str | None) -> Flow[list[Namespace]]:
+        """The namespaces that hold an item which is not over. Only a memory's next write takes out what is over."""
+        bound = self._of(user)
+        named = yield from self._namespaces(user)
+        over = read.list_names(bound, "expiry", newest_first=False, highest=str(int(self._now_ms)), most=_NAMES_PAGE)
+        due = [clue for clue, _ in (yield from ask(over))]
+        places = {place_of(clue) for clue in due}
+        all_doubtful = None in places or len(due) == _NAMES_PAGE  # more may be over than that
+        found = []
+        for rest, category in named:
+            if all_doubtful or category in places:
+                stream = _Stream(bound, "category", category, 1)
+                yield from stream.fill()
+                if not stream.buffer:
+                    continue
+            found.append(rest)
+        return found
+
     def _long(self, bound: Bound, category: str) -> Flow[Namespace | None]:
         """A namespace too long for a name: its items know it."""
         stream = _Stream(bound, "category", category, 1)
@@ -273,7 +300,7 @@ class Batch:
         users = yield from self._users(beginnings or [()])
         found: set[Namespace] = set()
         for user in users:
-            for rest, _ in (yield from self._namespaces(user)):
+            for rest in (yield from self._inhabited(user)):
                 whole = self._layout.namespace(Place(user, rest))
                 if all(matches(one.match_type, tuple(one.path), whole) for one in conditions):
                     found.add(whole if op.max_depth is None else whole[: op.max_depth])
@@ -299,6 +326,31 @@ class Batch:
                     yield from commit(bound, [prolong_operation(longer, facts)], guards=guards)
                 except StalePlan:
                     continue
+
+
+def _check_read(op: Op) -> None:
+    """Refuse a search or listing with an argument of a wrong type.
+
+    Raises:
+        InvalidInput: It has one.
+    """
+    if isinstance(op, SearchOp):
+        if op.query is not None and not isinstance(op.query, str):
+            raise InvalidInput(f"query must be text or None, not {type(op.query).__name__}")
+        if op.filter is not None and not isinstance(op.filter, Mapping):
+            raise InvalidInput(f"filter must be a dict or None, not {type(op.filter).__name__}")
+        if isinstance(op.namespace_prefix, str):
+            raise InvalidInput("a namespace is a tuple of texts, not one text")
+    if isinstance(op, SearchOp | ListNamespacesOp):
+        for name in ("limit", "offset"):
+            _require_count(getattr(op, name), name)
+    if isinstance(op, ListNamespacesOp) and op.max_depth is not None:
+        _require_count(op.max_depth, "max_depth")
+
+
+def _require_count(value: object, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInput(f"{name} must be a whole number of at least 0, not {value!r}")
 
 
 def _says(found: Kept, terms: frozenset[str]) -> bool:

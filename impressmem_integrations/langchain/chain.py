@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
@@ -11,14 +11,17 @@ from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.config import merge_configs
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
+from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS
 from impressmem_integrations.errors import InvalidInput, ModelError, StoreUnavailable
-from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, User, current_context
-from impressmem_integrations.langchain.injection import query_of, shown
+from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, User, current_context, thread_of
+from impressmem_integrations.langchain.injection import as_text, query_of
+from impressmem_integrations.langchain.reading import OnError, Reader, faults_to
 from impressmem_integrations.maintenance.answers import review_kind
 from impressmem_integrations.maintenance.asking import Mode
 from impressmem_integrations.maintenance.models import aanswering
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Context, Report
+from impressmem_integrations.options import check_options
 from impressmem_integrations.store import ImpressionStore
 from impressmem_integrations.turns import canonical_history
 
@@ -60,21 +63,33 @@ def maintenance_chain(
     )
 
 
-def context_chain(store: ImpressionStore, *, user: User = FROM_STORE, budget_units: int | None = None) -> ContextChain:
+def context_chain(
+    store: ImpressionStore,
+    *,
+    user: User = FROM_STORE,
+    budget_units: int | None = None,
+    on_error: OnError = "log",
+    limit_seconds: float = DEFAULT_LIMIT_SECONDS,
+) -> ContextChain:
     """Reading as a runnable: the question in, what is remembered out, as text for a prompt.
 
     The input is a question, or messages as for `maintenance_chain`, of which the newest of the user is the question.
-    The text ends with what bears on it; it is "" while nothing is remembered.
+    The text ends with what bears on it; it is "" while nothing is remembered. Where memory cannot be read in time, the
+    text says that it is unavailable, not empty.
 
     Args:
         store: The memory.
         user: Whose memory, per run; as for `maintenance_chain`.
         budget_units: The most units of the text; 10,000 where None.
+        on_error: What a read that fails does: `log`; `raise`; or a function that gets the error.
+        limit_seconds: How long memory is waited for at most.
 
     Raises:
         ConfigurationError: An argument is wrong.
     """
-    return ContextChain(store=store, user=user, budget_units=budget_units)
+    return ContextChain(
+        store=store, user=user, budget_units=budget_units, on_error=on_error, limit_seconds=limit_seconds
+    )
 
 
 class _Scoped(BaseModel):
@@ -89,6 +104,7 @@ class _Scoped(BaseModel):
 
     def __init__(self, **options: Any) -> None:
         # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
+        check_options(options)
         super().__init__(**options)
         self._identity = Identity(self.store, self.user)
 
@@ -102,9 +118,23 @@ class ContextChain(_Scoped, RunnableSerializable[Any, str]):
 
     name: str | None = "impression_context"
     budget_units: int | None = None
+    on_error: Any = Field(default="log", exclude=True, repr=False)
+    limit_seconds: float = DEFAULT_LIMIT_SECONDS
+
+    _reader: Reader = PrivateAttr()
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._reader = Reader(self.store, self.limit_seconds, faults_to(self.on_error))
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> str:
-        """What is remembered, as text."""
+        """What is remembered, as text.
+
+        Raises:
+            InvalidInput: The input is no question.
+            ConfigurationError: The run does not say whose memory it is.
+            StoreError: With `on_error="raise"`.
+        """
         return self._call_with_config(self._read, input, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> str:
@@ -112,17 +142,15 @@ class ContextChain(_Scoped, RunnableSerializable[Any, str]):
         return await self._acall_with_config(self._aread, input, config, **kwargs)
 
     def _read(self, given: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> str:
-        memory, _ = self._memory(config)
-        return _as_text(memory.context(_question(given), self.budget_units))
+        return as_text(self._reader.read(self._reading(given, config)))
 
     async def _aread(self, given: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> str:
+        return as_text(await self._reader.aread(self._reading(given, config)))
+
+    def _reading(self, given: Any, config: RunnableConfig) -> Callable[[], Context]:
         memory, _ = self._memory(config)
-        return _as_text(await memory.acontext(_question(given), self.budget_units))
-
-
-def _as_text(context: Context) -> str:
-    seen = shown(context, recall_bound=False)
-    return "\n\n".join(part for part in (seen.text, seen.relevant) if part)
+        question = _question(given)
+        return lambda: memory.context(question, self.budget_units)
 
 
 def _question(given: Any) -> str | None:
@@ -152,7 +180,7 @@ class MaintenanceChain(_Scoped, RunnableSerializable[Any, Report]):
 
         Raises:
             InvalidInput: The input holds no messages, or one that cannot be read.
-            ConfigurationError: The run does not say whose memory it is.
+            ConfigurationError: The run does not say whose memory it is, or its thread_id is no id.
             ModelError, StoreUnavailable: With `on_error="raise"`.
         """
         return self._call_with_config(self._keep, input, config, **kwargs)
@@ -174,9 +202,8 @@ class MaintenanceChain(_Scoped, RunnableSerializable[Any, Report]):
     def _prepared(self, given: Any, config: RunnableConfig) -> tuple[ImpressionStore, dict[str, Any]]:
         memory, run = self._memory(config)
         said: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
-        thread = said.get("thread_id") or run.get("thread_id")
         return memory, {
-            "thread_id": None if thread is None else str(thread),
+            "thread_id": thread_of(run, said.get("thread_id")),
             "at": said.get("at"),
             "flush": bool(said.get("flush", False)),
             "mode": self.mode,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.errors import ConfigurationError, InvalidInput
 from impressmem_integrations.model import Message
 from impressmem_integrations.turns import canonical_history
 
@@ -25,6 +25,7 @@ def input_key_of(inputs: Mapping[str, Any], given: str | None, ours: Collection[
 
     Raises:
         ConfigurationError: It is not told; the message lists what there is.
+        InvalidInput: The inputs are no dict.
     """
     return _one(inputs, given, {*ours, "stop"}, "input")
 
@@ -35,6 +36,8 @@ def output_key_of(outputs: Mapping[str, Any], given: str | None) -> str:
 
 
 def _one(values: Mapping[str, Any], given: str | None, without: Collection[str], what: str) -> str:
+    if not isinstance(values, Mapping):
+        raise InvalidInput(f"{what}s must be a dict, not {type(values).__name__}")
     found = [name for name in values if name not in without]
     if given is not None:
         if given in values:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.settings import identity
+from impressmem_integrations.settings import given_identity, identity
 from impressmem_integrations.store import ImpressionStore
 
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -79,7 +79,7 @@ class Filled:
         self._fields: list[str] = []
         if callable(template):
             return
-        text = identity(template, what)
+        text = given_identity(template, what)
         try:
             parts = list(Formatter().parse(text))
         except ValueError as error:
@@ -99,31 +99,52 @@ class Filled:
         """The name in this run.
 
         Raises:
-            ConfigurationError: It is missing, empty or of a type that is no id. The message says how to give it.
+            ConfigurationError: It is missing, blank or of a type that is no id. The message says how to give it.
         """
         if callable(self._template):
             try:
-                return identity(self._template(run), self._what)
+                return given_identity(self._template(run), self._what)
             except (LookupError, AttributeError) as error:
                 raise ConfigurationError(
                     f"{self._what}= is a function that did not find what it needs in this run: "
                     f"{type(error).__name__}: {error}"
                 ) from error
         if not self._fields:
-            return identity(self._template, self._what)
+            return given_identity(self._template, self._what)
         values = {name: self._value(run, name) for name in self._fields}
         if len(self._fields) > 1:
             values = {name: quote(value, safe="") for name, value in values.items()}
-        return identity(str(self._template).format_map(values), self._what)
+        return given_identity(str(self._template).format_map(values), self._what)
 
     def _value(self, run: Run, name: str) -> str:
         value = run.get(name)
         if value is None:
+            missing = "whose memory it is" if self._what == "user" else f"which {self._what} it belongs to"
+            where = _unfit(run.context)
             raise ConfigurationError(
-                f"this run names no {name}, so it is not known whose memory it is: pass "
+                f"this run names no {name}{where}, so it is not known {missing}: pass "
                 f'context={{"{name}": ...}} or config={{"configurable": {{"{name}": ...}}}}'
             )
-        return identity(value, name)
+        return given_identity(value, name)
+
+
+def _unfit(context: object) -> str:
+    """Words for a context that can name nothing; "" for any other."""
+    if context is None or isinstance(context, Mapping) or hasattr(context, "__dict__") or hasattr(context, "__slots__"):
+        return ""
+    if hasattr(context, "_fields"):  # a named tuple
+        return ""
+    return f" (its context is a {type(context).__name__}, not a mapping or an object with named fields)"
+
+
+def thread_of(run: Run, given: object = None) -> str | None:
+    """The `thread_id` that was given, else that of the run, as text; None where there is none.
+
+    Raises:
+        ConfigurationError: It is of a type that is no id.
+    """
+    found = run.get("thread_id") if given is None or given == "" else given
+    return None if found is None or found == "" else identity(found, "thread_id")
 
 
 class _FromStore:

@@ -40,6 +40,14 @@ def shown(context: Context, *, recall_bound: bool) -> Shown:
     return Shown(f"{context.text}\n\n{_MORE}" if recall_bound else context.text, context.relevant)
 
 
+def as_text(context: Context | None) -> str:
+    """A context in one piece, where no system prompt stands apart; None where memory could not be read."""
+    if context is None:
+        return UNAVAILABLE
+    seen = shown(context, recall_bound=False)
+    return "\n\n".join(part for part in (seen.text, seen.relevant) if part)
+
+
 def query_of(messages: Sequence[Any]) -> str | None:
     """The newest user message as a question, or None. Long pasted text is cut: its beginning says what it is about."""
     at = _newest(messages)

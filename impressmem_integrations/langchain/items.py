@@ -25,6 +25,14 @@ _TEXT_BYTES: Final = 65_536
 """Of a larger value this much is found by its words; the value itself is kept whole."""
 
 
+LIFETIME_WORDS: Final = "a number of minutes above 0 and below 10,000,000,000"
+
+
+def is_lifetime(minutes: object) -> bool:
+    """Whether it can be a lifetime in minutes."""
+    return isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 < minutes < 1e10
+
+
 class Kept(NamedTuple):
     """What an impression of the store holds, and the impression.
 
@@ -72,6 +80,8 @@ def put_operation(bound: Bound, rest: Namespace, op: PutOp) -> write.Operation:
     if words is None:
         held["indexed"] = False
     if op.ttl is not None:
+        if not is_lifetime(op.ttl):
+            raise InvalidInput(f"ttl must be {LIFETIME_WORDS}, or None, not {op.ttl!r}")
         held["ttl"] = op.ttl
     item = {
         "clue": clue,

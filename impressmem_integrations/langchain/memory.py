@@ -11,28 +11,24 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables.config import ensure_config
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from impressmem_integrations.availability import (
-    DEFAULT_LIMIT_SECONDS,
-    Availability,
-    availability_of,
-    limit_for,
-)
+from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS, availability_of
 from impressmem_integrations.errors import (
     BacklogFull,
     ConfigurationError,
     JobError,
     MissingExtra,
     RunnerClosed,
-    StoreError,
 )
 from impressmem_integrations.langchain.exchange import STEPS, input_key_of, output_key_of, text_of, turn_messages
-from impressmem_integrations.langchain.identity import Identity, Run, current_context
-from impressmem_integrations.langchain.injection import UNAVAILABLE, query_of, shown
+from impressmem_integrations.langchain.identity import Identity, Run, current_context, thread_of
+from impressmem_integrations.langchain.injection import as_text, query_of
+from impressmem_integrations.langchain.reading import Reader, faults_to
 from impressmem_integrations.langchain.talks import Talks
-from impressmem_integrations.langchain.upkeep import Job, Upkeep, faults_to
+from impressmem_integrations.langchain.upkeep import Job, Upkeep
 from impressmem_integrations.maintenance.models import answering
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.model import Context, ForgetCertificate
+from impressmem_integrations.options import check_options
 
 try:
     from langchain_classic.base_memory import BaseMemory
@@ -88,23 +84,24 @@ class ImpressionMemory(BaseMemory):
     limit_seconds: float = DEFAULT_LIMIT_SECONDS
 
     _identity: Identity = PrivateAttr()
-    _available: Availability = PrivateAttr()
+    _reader: Reader = PrivateAttr()
     _fault: Callable[[Exception], None] = PrivateAttr()
     _upkeep: Upkeep = PrivateAttr()
     _talks: Talks = PrivateAttr(default_factory=Talks)
 
     def __init__(self, **options: Any) -> None:
         # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
+        check_options(options)
         super().__init__(**options)
         if self.memory_key in (self.input_key, "stop"):
             raise ConfigurationError(f"memory_key={self.memory_key!r} is what the user says: give memory another name")
         self._identity = Identity(self.store, self.user)
-        self._available = availability_of(self.store)
         self._fault = faults_to(self.on_error)
+        self._reader = Reader(self.store, self.limit_seconds, self._fault)
         if self.model is not None:
             answering(self.model)
         runner = self.runner or Runner(full_wait_seconds=0)  # no chain waits for room in the queue
-        self._upkeep = Upkeep(self._available, self._fault, self.on_report, self.settings, runner)
+        self._upkeep = Upkeep(availability_of(self.store), self._fault, self.on_report, self.settings, runner)
 
     @property
     def memory_variables(self) -> list[str]:
@@ -119,19 +116,11 @@ class ImpressionMemory(BaseMemory):
         Raises:
             ConfigurationError: It is not known whose memory it is.
         """
-        read = self._reading(inputs)
-        try:
-            return self._variables(self._available.read(read, self._limit()))
-        except StoreError as error:
-            return self._missing(error)
+        return self._variables(self._reader.read(self._reading(inputs)))
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """The awaitable twin of `load_memory_variables`."""
-        read = self._reading(inputs)
-        try:
-            return self._variables(await self._available.aread(read, self._limit()))
-        except StoreError as error:
-            return self._missing(error)
+        return self._variables(await self._reader.aread(self._reading(inputs)))
 
     def _reading(self, inputs: Mapping[str, Any]) -> Callable[[], Context]:
         memory = self._identity.of(self._run())
@@ -142,18 +131,8 @@ class ImpressionMemory(BaseMemory):
         query = query_of([HumanMessage(said)])
         return lambda: memory.context(query, self.budget_units)
 
-    def _limit(self) -> float:
-        return limit_for(self.store, self.limit_seconds)
-
-    def _variables(self, context: Context) -> dict[str, Any]:
-        seen = shown(context, recall_bound=False)
-        return self._filled("\n\n".join(part for part in (seen.text, seen.relevant) if part))
-
-    def _missing(self, error: StoreError) -> dict[str, Any]:
-        self._fault(error)
-        return self._filled(UNAVAILABLE)
-
-    def _filled(self, text: str) -> dict[str, Any]:
+    def _variables(self, context: Context | None) -> dict[str, Any]:
+        text = as_text(context)
         if self.return_messages:
             return {self.memory_key: [SystemMessage(text)] if text else []}
         return {self.memory_key: text}
@@ -169,6 +148,7 @@ class ImpressionMemory(BaseMemory):
         Raises:
             ConfigurationError: Which input or output was said is not told; the message lists what there is. Or it is
                 not known whose memory it is.
+            InvalidInput: Inputs or outputs are no dict.
         """
         said = text_of(inputs[input_key_of(inputs, self.input_key, self.memory_variables)])
         answer = text_of(outputs[output_key_of(outputs, self.output_key)])
@@ -186,7 +166,7 @@ class ImpressionMemory(BaseMemory):
     def _talk(self) -> tuple[str | None, str | None]:
         """Whose conversation it is, and which."""
         run = self._run()
-        return self._identity.user(run), self.thread_id or str(run.get("thread_id") or "") or None
+        return self._identity.user(run), thread_of(run, self.thread_id)
 
     async def asave_context(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> None:
         """The awaitable twin of `save_context`, which does not wait either."""

@@ -23,10 +23,10 @@ from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS, availability_of, limit_for
+from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS, availability_of
 from impressmem_integrations.errors import ConfigurationError, JobError
 from impressmem_integrations.langchain import window
-from impressmem_integrations.langchain.identity import FROM_STORE, Filled, Identity, Run, Template, User
+from impressmem_integrations.langchain.identity import FROM_STORE, Filled, Identity, Run, Template, User, thread_of
 from impressmem_integrations.langchain.injection import (
     UNAVAILABLE,
     Shown,
@@ -35,12 +35,19 @@ from impressmem_integrations.langchain.injection import (
     with_relevant,
     with_text,
 )
-from impressmem_integrations.langchain.tools import RecallImpressionsTool, impression_tools
-from impressmem_integrations.langchain.upkeep import Job, OnError, Upkeep, event_of, faults_to
+from impressmem_integrations.langchain.reading import OnError, Reader, faults_to
+from impressmem_integrations.langchain.tools import (
+    RecallImpressionsTool,
+    impression_tools,
+    name_of,
+    require_own_names,
+)
+from impressmem_integrations.langchain.upkeep import Job, Upkeep, event_of
 from impressmem_integrations.maintenance.models import aanswering, answering
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Context, Report
+from impressmem_integrations.options import check_options
 from impressmem_integrations.store import ImpressionStore
 from impressmem_integrations.tools.definitions import RECALL_IMPRESSIONS
 
@@ -52,7 +59,12 @@ _STATE: Final = "impressmem"
 
 
 class ImpressionState(AgentState[Any]):
-    """What a thread remembers between hooks, for each middleware by its name; never memory text."""
+    """What a thread remembers between hooks, for each middleware by its name; never memory text.
+
+    `memory`, `user` and `thread` of the newest run; `marks`, ids of the last messages of up to three turns; `words`,
+    the texts of the turn's user messages while a run goes on. It is in no schema and no result, but a checkpointer
+    keeps it, and the streams `values` and `updates` and `get_state` show it.
+    """
 
     impressmem: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
 
@@ -116,6 +128,17 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         super().__init__()
         if maintenance not in ("background", "inline", "off"):
             raise ConfigurationError('maintenance must be "background", "inline" or "off"')
+        check_options(
+            {
+                "tools": tools,
+                "name": name,
+                "budget_units": budget_units,
+                "on_report": on_report,
+                "settings": settings,
+                "runner": runner,
+                "limit_seconds": limit_seconds,
+            }
+        )
         self._name = name
         self._identity = Identity(store, user)
         self._thread = None if thread is None else Filled("thread", thread)
@@ -124,9 +147,8 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         self._model = _chat_model(model, maintenance)
         self._called: Any = None
         self._fault = faults_to(on_error)
-        self._available = availability_of(store)
-        self._limit_seconds = limit_seconds
-        self._upkeep = Upkeep(self._available, self._fault, on_report, settings, runner)
+        self._reader = Reader(store, limit_seconds, self._fault)
+        self._upkeep = Upkeep(availability_of(store), self._fault, on_report, settings, runner)
         self._owns_runner = runner is None
         self.tools = impression_tools(store, user) if tools else []
 
@@ -154,15 +176,14 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         # What was said while memory was off, or by another user of the thread, is not for this one to learn.
         goes_on = before is not None and (before["memory"], before["user"]) == ("on", entry["user"])
         marks = before["marks"] if before and goes_on else window.mark_before(messages, words)
-        return self._update(state, entry | {"words": words, "marks": marks})
+        return self._update(state, entry | {"words": window.noted(words), "marks": marks})
 
     def _resolved(self, run: Run) -> dict[str, Any]:
         memory = run.get(MEMORY_SWITCH, "on")
         if memory not in ("on", "read-only", "off"):
             raise ConfigurationError(f'{MEMORY_SWITCH} must be "on", "read-only" or "off", not {memory!r}')
         user = None if memory == "off" else self._identity.user(run)
-        given = str(run.configurable.get("thread_id") or "") or None
-        thread = given if self._thread is None else self._thread.of(run)
+        thread = thread_of(run) if self._thread is None else self._thread.of(run)
         return {"memory": memory, "user": user, "thread": thread}
 
     def _kept(self, state: Any) -> dict[str, Any] | None:
@@ -182,40 +203,23 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | AIMessage:
         """Show the user's memory to this call."""
-        return handler(self._prepared(request, self._read(request)))
+        call = self._reading(request)
+        return handler(self._prepared(request, self._reader.read(call) if call else None))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
         """The awaitable twin of `wrap_model_call`."""
-        return await handler(self._prepared(request, await self._aread(request)))
-
-    def _read(self, request: ModelRequest[Any]) -> Context | None:
         call = self._reading(request)
-        try:
-            return self._available.read(call, self._limit()) if call else None
-        except Exception as error:  # noqa: BLE001 - whatever it is, the user gets an answer; on_error decides
-            self._missed(error)
-            return None
-
-    async def _aread(self, request: ModelRequest[Any]) -> Context | None:
-        call = self._reading(request)
-        try:
-            return await self._available.aread(call, self._limit()) if call else None
-        except Exception as error:  # noqa: BLE001 - as above
-            self._missed(error)
-            return None
+        return await handler(self._prepared(request, await self._reader.aread(call) if call else None))
 
     def _reading(self, request: ModelRequest[Any]) -> Callable[[], Context] | None:
         entry = self._entry(request.state, request.runtime)
         if entry["memory"] == "off":
             return None
         memory = self._identity.view(entry["user"])
-        query = query_of(request.messages) or query_of(entry["words"])
+        query = query_of(request.messages) or query_of(window.as_messages(entry["words"]))
         return lambda: memory.context(query, self._budget_units)
-
-    def _limit(self) -> float:
-        return limit_for(self._identity.store, self._limit_seconds)
 
     def _missed(self, error: Exception) -> None:
         if isinstance(error, ConfigurationError):
@@ -224,12 +228,13 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
 
     def _prepared(self, request: ModelRequest[Any], context: Context | None) -> ModelRequest[Any]:
         self._called = request.model
+        require_own_names(request.tools, self.tools)
         memory = self._entry(request.state, request.runtime)["memory"]
         ours = [tool for tool in request.tools if self._withheld(tool, memory)]
         tools = [tool for tool in request.tools if not any(tool is one for one in ours)]
         if memory == "off":
             return request.override(tools=tools)
-        bound = any(_name_of(tool) == RECALL_IMPRESSIONS.name for tool in tools)
+        bound = any(name_of(tool) == RECALL_IMPRESSIONS.name for tool in tools)
         seen = Shown(UNAVAILABLE) if context is None else shown(context, recall_bound=bound)
         return request.override(
             system_message=with_text(request.system_message, seen.text),
@@ -261,6 +266,7 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
 
     def _ready(self, request: ToolCallRequest) -> ToolCallRequest | ToolMessage:
         tool = request.tool
+        require_own_names([tool], self.tools)
         if tool is None or not any(tool is one for one in self.tools):
             return request
         entry = self._entry(request.state, request.runtime)
@@ -308,10 +314,11 @@ class ImpressionMiddleware(AgentMiddleware[ImpressionState, Any, Any]):
         model = self._called if self._model is None else self._model
         if self._maintenance == "off" or entry["memory"] != "on" or model is None:
             return None
-        said = window.plain(window.window(state["messages"], entry["marks"], entry["words"]))
+        said = window.to_distil(state["messages"], entry["marks"], entry["words"])
         if not said:
             return None
-        return Job(self._identity.view(entry["user"]), said, model, entry["thread"], datetime.now(UTC))
+        before = window.earlier(state["messages"], entry["marks"])
+        return Job(self._identity.view(entry["user"]), said, model, entry["thread"], datetime.now(UTC), before)
 
     def _emit(self, runtime: Runtime[Any], report: Report) -> None:
         event = event_of(report)
@@ -375,11 +382,3 @@ def _chat_model(model: Any, maintenance: Maintenance) -> Any:
     if model is not None:
         (answering if maintenance == "background" else aanswering)(model)
     return model
-
-
-def _name_of(tool: Any) -> str | None:
-    if isinstance(tool, dict):
-        function = tool.get("function")
-        name = function.get("name") if isinstance(function, dict) else tool.get("name")
-        return name if isinstance(name, str) else None
-    return getattr(tool, "name", None)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from impressmem_integrations.errors import ConfigurationError, InvalidInput
-from impressmem_integrations.settings import MAX_NAME_BYTES, identity
+from impressmem_integrations.settings import MAX_NAME_BYTES, given_identity
 
 Namespace = tuple[str, ...]
 
@@ -68,7 +68,10 @@ class Layout:
 
         Raises:
             InvalidInput: It begins otherwise than the template and is not shared, or a segment is empty or no text.
+            ConfigurationError: What names the user can be no id.
         """
+        if isinstance(namespace, str):
+            raise InvalidInput("a namespace is a tuple of texts, not one text")
         parts = tuple(namespace)
         if not all(isinstance(part, str) and part for part in parts):
             raise InvalidInput(f"namespace {parts!r}: every segment must be a text that is not empty")
@@ -76,7 +79,7 @@ class Layout:
             return Place(None, parts)
         size = len(self.template)
         if len(parts) >= size and all(_same(part, mine) for part, mine in zip(parts, self.template, strict=False)):
-            return Place(identity(parts[self._at], "user"), parts[size:])
+            return Place(given_identity(parts[self._at], "user"), parts[size:])
         if self.shared:
             return Place(None, parts)
         raise InvalidInput(
@@ -121,6 +124,11 @@ def category_of(rest: Namespace) -> str:
 def clue_of(rest: Namespace, key: str) -> str:
     """The clue of an item."""
     return _short(f"{''.join('/' + _encoded(part) for part in rest) or '/'}?{_encoded(key)}")
+
+
+def place_of(clue: str) -> str | None:
+    """The category of an item by its clue; None where the clue was too long to be written out."""
+    return None if clue.startswith(_HASHED) else clue.partition("?")[0]
 
 
 def rest_of(category: str) -> Namespace | None:

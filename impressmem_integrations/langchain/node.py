@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
+from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.langchain.chain import context_chain, maintenance_chain
 from impressmem_integrations.langchain.identity import FROM_STORE, User
+from impressmem_integrations.langchain.reading import OnError
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
+from impressmem_integrations.options import check_options
 from impressmem_integrations.store import ImpressionStore
 
 
@@ -37,11 +40,14 @@ def impression_nodes(
     report_key: str | None = None,
     budget_units: int | None = None,
     settings: Settings | None = None,
+    on_error: OnError = "log",
+    limit_seconds: float = DEFAULT_LIMIT_SECONDS,
 ) -> ImpressionNodes:
     """Two nodes for `StateGraph.add_node`, for graphs that are invoked and awaited.
 
     Declare the memory's key as `Annotated[str, UntrackedValue]` (`langgraph.channels`): then no checkpoint holds what
     is remembered. A failing model or store does not fail `keep`: the report says so, and the turn is distilled later.
+    Where `read` cannot read memory in time, the text says that it is unavailable, not empty.
 
     Args:
         store: The memory.
@@ -52,11 +58,14 @@ def impression_nodes(
         report_key: Where the state gets the `Report`; None keeps it out.
         budget_units: The most units of memory text; 10,000 where None.
         settings: How to ask and what it may cost.
+        on_error: What a `read` that fails does: `log`; `raise`; or a function that gets the error.
+        limit_seconds: How long `read` waits for memory at most.
 
     Raises:
         ConfigurationError: An argument is wrong.
     """
-    context = context_chain(store, user=user, budget_units=budget_units)
+    check_options({"messages_key": messages_key, "memory_key": memory_key, "report_key": report_key})
+    context = context_chain(store, user=user, budget_units=budget_units, on_error=on_error, limit_seconds=limit_seconds)
     maintenance = maintenance_chain(store, model, user=user, settings=settings)
 
     def said(state: Any) -> Any:

@@ -11,9 +11,12 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from impressmem_integrations.availability import DEFAULT_LIMIT_SECONDS
 from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, current_context
+from impressmem_integrations.langchain.reading import Reader, faults_to
 from impressmem_integrations.model import Ranked, Recall
+from impressmem_integrations.options import check_options
 from impressmem_integrations.store import ImpressionStore
 
 _UNITS_PER_DOCUMENT = 1_000
@@ -32,6 +35,9 @@ class ImpressionRetriever(BaseRetriever):
         category: Only impressions of this category.
         labels: Only impressions with any of these labels.
         fill: Fill up to `k` with the newest impressions, score 0, where fewer bear on the question.
+        on_error: What a read that fails does: `log`; `raise`; or a function that gets the error. Unless it is raised,
+            nothing is found: a document that memory did not hold would be a wrong one.
+        limit_seconds: How long memory is waited for at most.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -42,20 +48,26 @@ class ImpressionRetriever(BaseRetriever):
     category: str | None = None
     labels: tuple[str, ...] = ()
     fill: bool = False
+    on_error: Any = Field(default="log", exclude=True, repr=False)
+    limit_seconds: float = DEFAULT_LIMIT_SECONDS
 
     _identity: Identity = PrivateAttr()
+    _reader: Reader = PrivateAttr()
 
     def __init__(self, **options: Any) -> None:
         # Not a validator: pydantic would bury our errors in its own, with the arguments spelled out.
+        check_options(options)
         super().__init__(**options)
         self._identity = Identity(self.store, self.user)
+        self._reader = Reader(self.store, self.limit_seconds, faults_to(self.on_error))
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
         """The documents on a question.
 
         Raises:
             ConfigurationError: The run does not say whose memory it is.
-            StoreError: The server failed.
+            InvalidInput: The question, `k` or a filter is wrong.
+            StoreError: With `on_error="raise"`.
         """
         config = ensure_config(config)
         return super().invoke(input, config, memory=self._memory(config), **kwargs)
@@ -78,7 +90,7 @@ class ImpressionRetriever(BaseRetriever):
     ) -> list[Document]:
         most = self.k if k is None else positive(k, "k")
         memory = memory or self._memory(ensure_config())
-        return _documents(memory.recall(query, **self._asked(most)), most)
+        return _documents(self._reader.read(lambda: memory.recall(query, **self._asked(most))), most)
 
     async def _aget_relevant_documents(
         self,
@@ -90,7 +102,8 @@ class ImpressionRetriever(BaseRetriever):
     ) -> list[Document]:
         most = self.k if k is None else positive(k, "k")
         memory = memory or self._memory(ensure_config())
-        return _documents(await memory.arecall(query, **self._asked(most)), most)
+        found = await self._reader.aread(lambda: memory.recall(query, **self._asked(most)))
+        return _documents(found, most)
 
     def _asked(self, most: int) -> dict[str, Any]:
         return {
@@ -101,8 +114,8 @@ class ImpressionRetriever(BaseRetriever):
         }
 
 
-def _documents(found: Recall, most: int) -> list[Document]:
-    return [_document(item) for item in found.items[:most]]
+def _documents(found: Recall | None, most: int) -> list[Document]:
+    return [_document(item) for item in found.items[:most]] if found else []
 
 
 def _document(item: Ranked) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -13,8 +13,9 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.errors import ConfigurationError
 from impressmem_integrations.langchain.batch import Batch
-from impressmem_integrations.langchain.items import LIMITS
+from impressmem_integrations.langchain.items import LIFETIME_WORDS, LIMITS, is_lifetime
 from impressmem_integrations.langchain.namespaces import USER_FIELD, Layout
+from impressmem_integrations.options import check_options
 from impressmem_integrations.store import ImpressionStore
 
 BY_USER: Final = ("users", USER_FIELD)
@@ -35,6 +36,9 @@ class ImpressionBaseStore(BaseStore):
     first with their score, then the others, whose score is None; per user the best 100 hits count, before prefix and
     filter. A search or listing whose namespace leaves the user open reads the registry of all scopes: on the path of
     a request, name the user.
+
+    It is a store of data, so an outage is raised: an answer without the value would be a wrong one. A call waits for
+    the server as long as the connection does, 5 seconds unless the URL says `socket_timeout`.
 
     Attributes:
         ttl_config: `default_ttl` in minutes and `refresh_on_read`, for items that say nothing else. The server itself
@@ -73,11 +77,12 @@ class ImpressionBaseStore(BaseStore):
             template = BY_USER if store.scope.user is None else ()
         elif template and store.scope.user is not None:
             raise ConfigurationError("a template names the user: give a store that has none")
-        if isinstance(template, str):
+        if not isinstance(template, list | tuple):
             raise ConfigurationError('template must be a tuple of segments, e.g. ("users", "{user}")')
+        check_options({"shared": shared})
         self._layout = Layout(tuple(template), shared)
         self._memory = store.scoped(bot=f"{store.scope.bot}:values" if bot is None else bot, user=store.scope.user)
-        self.ttl_config = ttl
+        self.ttl_config = _checked(ttl)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry operations out; results in their order.
@@ -107,3 +112,17 @@ class ImpressionBaseStore(BaseStore):
     def _flow(self, ops: Iterable[Op]) -> Callable[[Bound], Flow[list[Result]]]:
         wanted, now_ms = list(ops), time.time() * 1000
         return lambda bound: Batch(replace(bound, limits=LIMITS), self._layout, now_ms).run(wanted)
+
+
+def _checked(ttl: TTLConfig | None) -> TTLConfig | None:
+    if ttl is None:
+        return None
+    known = TTLConfig.__annotations__
+    if not isinstance(ttl, Mapping) or not known.keys() >= ttl.keys():
+        raise ConfigurationError(f"ttl must be a dict with some of {', '.join(sorted(known))}, or None")
+    default, refresh = ttl.get("default_ttl"), ttl.get("refresh_on_read", True)
+    if default is not None and not is_lifetime(default):
+        raise ConfigurationError(f"ttl: default_ttl must be {LIFETIME_WORDS}, or None, not {default!r}")
+    if not isinstance(refresh, bool):
+        raise ConfigurationError(f"ttl: refresh_on_read must be True or False, not {refresh!r}")
+    return ttl

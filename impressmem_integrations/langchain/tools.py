@@ -7,14 +7,24 @@ words, item by item; a store that fails is a `ToolException`, which LangChain sh
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, ToolException
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, WithJsonSchema, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
 
 from impressmem_integrations.availability import (
     DEFAULT_LIMIT_SECONDS,
@@ -24,7 +34,7 @@ from impressmem_integrations.availability import (
 )
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Flow
-from impressmem_integrations.errors import StoreError, StoreTimeout
+from impressmem_integrations.errors import ConfigurationError, StoreError, StoreTimeout
 from impressmem_integrations.langchain.identity import FROM_STORE, Identity, Run, User, current_context
 from impressmem_integrations.store import ImpressionStore
 from impressmem_integrations.tools.definitions import (
@@ -47,7 +57,7 @@ def _arguments_of(tool: Tool) -> type[BaseModel]:
     needed = tool.parameters.get("required", ())
     fields: dict[str, Any] = {
         name: (
-            Annotated[Any, WithJsonSchema(dict(shape))],
+            Annotated[Any, WithJsonSchema(dict(shape)), *_checks(shape if name in needed else {})],
             # A default would stand in the schema, which some providers refuse; a factory does not.
             Field() if name in needed else Field(default_factory=NoneType),
         )
@@ -56,6 +66,17 @@ def _arguments_of(tool: Tool) -> type[BaseModel]:
     title = "".join(part.title() for part in tool.name.split("_")) + "Arguments"
     made: type[BaseModel] = create_model(title, __config__=ConfigDict(extra="allow"), **fields)
     return made
+
+
+def _checks(shape: Mapping[str, Any]) -> list[Any]:
+    """A list that is needed and empty, null or no list at all is missing as much as one that was left out."""
+    return [AfterValidator(_listed)] if shape.get("type") == "array" else []
+
+
+def _listed(value: Any) -> Any:
+    if not value or not isinstance(value, list | tuple | Mapping | str):  # a model may send one object, or JSON text
+        raise PydanticCustomError("list_needed", "A list of objects is needed")
+    return value
 
 
 def _problems(error: Any) -> str:
@@ -217,3 +238,34 @@ def impression_tools(store: ImpressionStore, user: User = FROM_STORE) -> list[Ba
     return [
         kind(store=store, user=user) for kind in (SaveImpressionsTool, RecallImpressionsTool, OrganizeImpressionsTool)
     ]
+
+
+def name_of(tool: Any) -> str | None:
+    """The name of a tool as an agent holds it: an object, or a dict in a provider's form."""
+    if isinstance(tool, dict):
+        function = tool.get("function")
+        name = function.get("name") if isinstance(function, dict) else tool.get("name")
+        return name if isinstance(name, str) else None
+    return getattr(tool, "name", None)
+
+
+def require_own_names(tools: Iterable[Any], ours: Sequence[BaseTool]) -> None:
+    """Refuse a foreign tool by the name of one of ours: an agent has one tool of a name, and takes the last.
+
+    Raises:
+        ConfigurationError: There is one. A copy of ours, e.g. with another description, is not foreign.
+    """
+    by_name = {tool.name: tool for tool in ours}
+    for tool in tools:
+        mine = by_name.get(name_of(tool) or "")
+        if mine is not None and tool is not mine and not _share_memory(tool, mine):
+            raise ConfigurationError(
+                f"two tools of this agent are named {mine.name}, and it would use one for both: of several memories in "
+                "one agent give all but one tools=False, and leave impression_tools out"
+            )
+
+
+def _share_memory(tool: Any, other: BaseTool) -> bool:
+    return (
+        isinstance(tool, _ImpressionTool) and isinstance(other, _ImpressionTool) and tool._identity is other._identity
+    )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from impressmem_integrations.availability import Availability
-from impressmem_integrations.errors import ConfigurationError, ModelError, StoreError, StoreUnavailable
+from impressmem_integrations.core.bound import Bound
+from impressmem_integrations.core.commands import read
+from impressmem_integrations.core.commands.read import Seen
+from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.errors import ModelError, StoreError, StoreUnavailable
+from impressmem_integrations.langchain.repeats import in_their_history
+from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD
 from impressmem_integrations.maintenance.job import MaintenanceJob, Outages, tell
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
 from impressmem_integrations.store import ImpressionStore
-
-_log = logging.getLogger(__name__)
-
-OnError = str | Callable[[Exception], object]
-"""`log`, `raise`, or a function that gets the error."""
 
 _AWAY: Final = Report("store_unavailable", reason="the store did not answer; the turn is distilled later")
 
@@ -34,6 +35,7 @@ class Job:
         model: Whom to ask.
         thread: Whose turns are counted together.
         at: When the run ended, for turns that carry no time.
+        earlier: The history before them, which tells a repetition from a replay; see `repeats`.
     """
 
     memory: ImpressionStore
@@ -41,37 +43,7 @@ class Job:
     model: Any
     thread: str | None
     at: datetime
-
-
-def faults_to(on_error: OnError) -> Callable[[Exception], None]:
-    """What to do with an error that must not cost the user the answer.
-
-    Raises:
-        ConfigurationError: It is none of the three choices.
-    """
-    if on_error == "raise":
-        return _raise
-    if on_error == "log":
-        return _note
-    if not callable(on_error):
-        raise ConfigurationError('on_error must be "log", "raise" or a function of the error')
-    return lambda error: _hand_out(on_error, error)
-
-
-def _raise(error: Exception) -> None:
-    raise error
-
-
-def _note(error: Exception) -> None:
-    # The text of a model or input error may hold contents.
-    _log.warning("memory: %s", error if isinstance(error, StoreError) else type(error).__name__)
-
-
-def _hand_out(told: Callable[[Any], object], value: Any) -> None:
-    try:
-        told(value)
-    except Exception as error:  # noqa: BLE001 - a listener of the application must not cost the user the answer
-        _log.warning("memory: a callback raised %s", type(error).__name__)
+    earlier: Sequence[Message] = ()
 
 
 def event_of(report: Report) -> dict[str, Any] | None:
@@ -128,14 +100,21 @@ class Upkeep:
         """The awaitable twin of `inline`."""
         if self._available.away:
             return self._told(_AWAY)
+        messages = job.messages
+        if job.earlier:
+            with suppress(StoreError):  # maintenance meets it as well, and reports it
+                seen = await job.memory.aperform(_seen(job))
+                messages = in_their_history(messages, job.earlier, seen.turns)
         return self._told(
-            await job.memory.amaintain(
-                job.messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings
-            )
+            await job.memory.amaintain(messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
         )
 
     def _distil(self, job: Job) -> Report:
-        return job.memory.maintain(job.messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
+        messages = job.messages
+        if job.earlier:
+            with suppress(StoreError):  # as above
+                messages = in_their_history(messages, job.earlier, job.memory.perform(_seen(job)).turns)
+        return job.memory.maintain(messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
 
     def _told(self, report: Report) -> Report:
         self._tell(report)
@@ -147,3 +126,7 @@ class Upkeep:
 
     def _tell(self, report: Report) -> None:
         tell(report, [] if self._on_report is None else [self._on_report])
+
+
+def _seen(job: Job) -> Callable[[Bound], Flow[Seen]]:
+    return lambda bound: ask(read.seen(bound, job.thread or DEFAULT_THREAD))

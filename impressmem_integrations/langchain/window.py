@@ -4,14 +4,19 @@ When a thread is first seen, the message before the user's words is kept as a ma
 window runs from the oldest of the last few marks to the end: it holds turns whose run broke off, and those that
 failed before; the store knows which ones it has distilled. Without a checkpointer nothing is kept, every run is the
 first, and the window is the newest turn alone.
+
+What of this stands in the state between hooks is ids, and for the time of a run the texts of the turn's user messages:
+a summary within the turn may take the messages themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
+from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import Message
 from impressmem_integrations.turns import canonical_history, is_summary
 
@@ -22,12 +27,29 @@ _START = ""
 """The mark of a thread that begins with the words; it holds as long as nothing was summarised."""
 
 
+class Words(TypedDict):
+    """One user message as the state keeps it: its id, and what it says in canonical form, without images and files."""
+
+    id: str | None
+    said: list[Message]
+
+
 def newest_words(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     """The user messages at the end of a history: what the user said to begin this turn."""
     start = len(messages)
     while start and _said(messages[start - 1]):
         start -= 1
     return list(messages[start:])
+
+
+def noted(words: Sequence[AnyMessage]) -> list[Words]:
+    """User messages as the state keeps them."""
+    return [{"id": word.id, "said": plain([word])} for word in words]
+
+
+def as_messages(words: Sequence[Words]) -> list[AnyMessage]:
+    """The texts of noted words as messages again."""
+    return [HumanMessage(part["content"]) for word in words for part in word["said"]]
 
 
 def _said(message: AnyMessage) -> bool:
@@ -48,8 +70,8 @@ def marks_after(marks: Sequence[str], messages: Sequence[AnyMessage]) -> list[st
     return [*marks, last][-MARKS:] if last and last not in marks else list(marks)
 
 
-def window(messages: Sequence[AnyMessage], marks: Sequence[str], words: Sequence[AnyMessage]) -> list[AnyMessage]:
-    """The messages to distil.
+def window(messages: Sequence[AnyMessage], marks: Sequence[str], words: Sequence[Words]) -> list[AnyMessage]:
+    """The messages of a thread to distil.
 
     Args:
         messages: The whole thread at the end of the run, maybe summarised meanwhile.
@@ -63,11 +85,29 @@ def window(messages: Sequence[AnyMessage], marks: Sequence[str], words: Sequence
     start = next((places[mark] for mark in marks if mark in places), None)
     if start is None:
         # A summary takes what is oldest: what it left after the lost words belongs to this turn.
-        known = [places[word.id] for word in words if word.id in places]
+        known = [places[word["id"]] for word in words if word["id"] in places]
         start = min(known) if known else 0 if words else _last_words(kept)
-    found = kept[start:]
+    return kept[start:]
+
+
+def to_distil(messages: Sequence[AnyMessage], marks: Sequence[str], words: Sequence[Words]) -> list[Message]:
+    """The window in canonical form, with the words that a summary took.
+
+    Raises:
+        InvalidInput: A message cannot be read.
+    """
+    found = window(messages, marks, words)
     there = {message.id for message in found}
-    return [*(word for word in words if word.id not in there), *found]
+    return [*(part for word in words if word["id"] not in there for part in word["said"]), *plain(found)]
+
+
+def earlier(messages: Sequence[AnyMessage], marks: Sequence[str]) -> list[Message]:
+    """What the history of a thread's first run holds before its window; [] in later runs, whose marks say it."""
+    at = next((at for at, message in enumerate(messages) if len(marks) == 1 and message.id == marks[0]), None)
+    try:
+        return [] if at is None else plain(messages[: at + 1])
+    except InvalidInput:
+        return []  # it only tells equal turns apart
 
 
 def _last_words(messages: Sequence[AnyMessage]) -> int:

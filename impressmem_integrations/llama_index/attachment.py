@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from impressmem_integrations.errors import ConfigurationError, ModelError
+from impressmem_integrations.llama_index.room import window_of
 from impressmem_integrations.maintenance.models import answering
 from impressmem_integrations.settings import identity
 from impressmem_integrations.store import ImpressionStore
@@ -49,13 +50,30 @@ def without_password(url: str) -> tuple[str, bool]:
     return f"{parts.scheme}://{netloc}{parts.path}{query}", bool(colon) or len(kept) < len(pairs)
 
 
+_NO_MODEL: Final = (
+    "no model decides what is kept: give model=, or set llama_index.core.Settings.llm before (LlamaIndex' own default "
+    "is not used)"
+)
+
+
+def set_llm() -> Any:
+    """The LLM that the application set as `Settings.llm`; None where there is none, or LLMs were switched off."""
+    from llama_index.core import Settings
+    from llama_index.core.llms import MockLLM
+
+    # Only this tells: to read the public attribute makes an OpenAI client where nothing was set.
+    found = getattr(Settings, "_llm", None)
+    return None if type(found) is MockLLM else found  # `Settings.llm = None` leaves an echo there
+
+
 class Attachment:
     """The store, the user and the maintenance model of a component.
 
     Args:
         store: The memory, or its URL.
         user: Whose, see `User`.
-        model: Decides what to keep; None for `Settings.llm` at that time.
+        model: Decides what to keep; None for `Settings.llm` where it is set now. A copy in another process takes what
+            is set there. LlamaIndex' own default, OpenAI, is never asked: a private talk would go there unnoticed.
         sessions: Whether a user may be given by session.
 
     Raises:
@@ -72,9 +90,9 @@ class Attachment:
             raise ConfigurationError(f"store must be an ImpressionStore or a URL, not {type(store).__name__}")
         self.bot = self._store.scope.bot
         self.user = self._checked(user, self._store.scope.user, sessions)
-        if model is not None:
-            answering(model)  # raises now for what would only fail in the background
-        self._model = model
+        self._model = set_llm() if model is None else model
+        if self._model is not None:
+            answering(self._model)  # raises now for what would only fail in the background
         self._begin(uuid.uuid4().hex)
         self._plain = None if self._url is None else without_password(self._url)[0]
 
@@ -105,11 +123,6 @@ class Attachment:
     def url(self) -> str | None:
         """The URL without its password; None for a store that was handed in."""
         return self._plain
-
-    @property
-    def origin(self) -> object:
-        """What everything that reaches the same store has in common: the store that was handed in, or this."""
-        return self._store if self._plain is None and self._store is not None else self
 
     def memory(self, session: str | None = None) -> ImpressionStore:
         """The store of one user.
@@ -156,20 +169,30 @@ class Attachment:
             f"{_URL_VARIABLE}, or give the original a URL without a password"
         )
 
+    @property
+    def window(self) -> object:
+        """The context window that the model states, in tokens; None where it does not."""
+        return window_of(self._model)
+
+    def must_learn(self, switch: str) -> None:
+        """Check that there is a model where the switch says that turns are learnt from.
+
+        Raises:
+            ConfigurationError: There is none.
+        """
+        if switch == "on" and self._model is None and set_llm() is None:
+            raise ConfigurationError(f'{_NO_MODEL}, or switch="read-only" to show memory without learning')
+
     def model(self) -> Any:
         """The maintenance model.
 
         Raises:
-            ModelError: None was given and LlamaIndex has none set.
+            ModelError: None was given and none is set.
         """
-        if self._model is not None:
-            return self._model
-        from llama_index.core import Settings
-
-        try:
-            return Settings.llm
-        except (ImportError, ValueError) as error:
-            raise ModelError("no maintenance model: give model=, or set llama_index.core.Settings.llm") from error
+        found = set_llm() if self._model is None else self._model
+        if found is None:
+            raise ModelError(_NO_MODEL)
+        return found
 
     def close(self) -> None:
         """Close a store that was opened here, for all copies; the next use opens it again."""

@@ -10,15 +10,17 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.memory import BaseMemory, BaseMemoryBlock
 from llama_index.core.utils import get_tokenizer
 
-from impressmem_integrations.errors import InvalidInput, JobError, ModelError
+from impressmem_integrations.errors import ConfigurationError, InvalidInput, JobError, ModelError
 from impressmem_integrations.llama_index.attachment import FROM_STORE, Attachment, User
-from impressmem_integrations.llama_index.reading import DEFAULT_LIMIT_SECONDS, reader_of
+from impressmem_integrations.llama_index.checks import check_fields
+from impressmem_integrations.llama_index.reading import DEFAULT_LIMIT_SECONDS, aread
+from impressmem_integrations.llama_index.room import room_in, shown
 from impressmem_integrations.llama_index.showing import query_of, text_of
-from impressmem_integrations.llama_index.switch import Switch, checked, in_force, switched
+from impressmem_integrations.llama_index.switch import Switch, in_force, switched
 from impressmem_integrations.llama_index.truncation import shortened
 from impressmem_integrations.llama_index.upkeep import Conversation, OnReport, Upkeep
 from impressmem_integrations.maintenance.runner import Runner
@@ -43,7 +45,9 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
         priority: 0 is never shortened; 1, the default, is shortened last.
         accept_short_term_memory: Whether it learns from what the queue hands over.
         switch: `on`, `read-only` or `off`.
-        budget_units: The most units of the text; None for 10,000.
+        budget_units: The most units (about tokens) of the text, and up to 1,000 more for the question. None: both
+            together take at most a quarter of the model's context window, where it is known, and at most 10,000 and
+            1,000. `Memory` shortens it further where it has no room.
         limit_seconds: How long a read waits at most.
     """
 
@@ -51,8 +55,8 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
     description: str | None = "What is remembered from earlier conversations."
     priority: int = 1
     switch: Switch = "on"
-    budget_units: int | None = Field(default=None, ge=1)
-    limit_seconds: float = Field(default=DEFAULT_LIMIT_SECONDS, gt=0)
+    budget_units: int | None = None
+    limit_seconds: float = DEFAULT_LIMIT_SECONDS
 
     _attachment: Attachment = PrivateAttr()
     _upkeep: Upkeep = PrivateAttr()
@@ -77,7 +81,7 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
             store: The memory, or its URL.
             user: Whose: one id; None for the bot's own shared memory; or, for a block in the memories of several
                 users, a mapping or function from session id to user. Not given: the store's own user.
-            model: Decides what to keep; None for `Settings.llm`.
+            model: Decides what to keep; None for `Settings.llm` if the application has set it.
             tokenizer_fn: Measures tokens when the block is shortened; give the one of the `Memory` if it has its own.
             settings: How maintenance asks and what it may cost.
             runner: A background runner to use; None for one that all share.
@@ -85,10 +89,18 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
             **fields: The attributes of the block.
 
         Raises:
-            ConfigurationError: An argument is wrong, or it is not said whose memory it is.
+            ConfigurationError: An argument is wrong, it is not said whose memory it is, or no model is known although
+                the block is switched on and accepts short-term memory.
         """
+        unknown = sorted(fields.keys() - type(self).model_fields)
+        if unknown:
+            raise ConfigurationError(f"{', '.join(unknown)}: a block has {', '.join(type(self).model_fields)}")
+        check_fields(
+            {**fields, "tokenizer_fn": tokenizer_fn, "settings": settings, "runner": runner, "on_report": on_report}
+        )
         attachment = Attachment(store, user, model, sessions=True)
-        checked(fields.get("switch", "on"))
+        if fields.get("accept_short_term_memory", True):
+            attachment.must_learn(fields.get("switch", "on"))
         super().__init__(**fields)
         self._attachment = attachment
         self._upkeep = Upkeep(attachment, settings, runner, on_report)
@@ -114,9 +126,11 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
         if in_force(self.switch) == "off":
             return ""
         memory = self._attachment.memory(block_kwargs.get("session_id"))
-        query = query_of(messages or [])
-        context = await reader_of(self._attachment).aread(
-            lambda: memory.context(query, self.budget_units), self.limit_seconds
+        query, room = query_of(messages or []), room_in(self._attachment.window)
+        context = await aread(
+            memory,
+            lambda store: store.perform(lambda bound: shown(bound, query, self.budget_units, room)),
+            self.limit_seconds,
         )
         return text_of(context)
 
@@ -143,7 +157,7 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
         """Learn now from all of a conversation that was not learnt from, and wait for it.
 
         Args:
-            memory: Holds the conversation.
+            memory: Holds the conversation, and this block.
             session_id: Its session; None for the memory's own.
 
         Returns:
@@ -151,13 +165,24 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
 
         Raises:
             ConfigurationError: The session belongs to no user.
+            InvalidInput: It is no memory with this block (or a copy of it).
         """
+        self._must_be_in(memory)
         return self._end(memory.get_all(), _session_of(memory, session_id))
 
     async def aend_session(self, memory: BaseMemory, *, session_id: str | None = None) -> Report:
         """The awaitable twin of `end_session`."""
+        self._must_be_in(memory)
         history = await memory.aget_all()
         return await asyncio.to_thread(self._end, history, _session_of(memory, session_id))
+
+    def _must_be_in(self, memory: object) -> None:
+        blocks = getattr(memory, "memory_blocks", None) if isinstance(memory, BaseMemory) else None
+        if not any(getattr(block, "_attachment", None) is self._attachment for block in blocks or ()):
+            raise InvalidInput(
+                "end_session needs the memory in whose memory_blocks this block stands, or a user would learn from "
+                f"another's talk; not {'such a' if isinstance(memory, BaseMemory) else 'a'} {type(memory).__name__}"
+            )
 
     def _end(self, history: list[ChatMessage], session: str | None) -> Report:
         store, thread = self._attachment.memory(session), session or _DEFAULT_THREAD
@@ -191,6 +216,10 @@ class ImpressionMemoryBlock(BaseMemoryBlock[str]):
     def close(self) -> None:
         """Close a store that was opened here by its URL."""
         self._attachment.close()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        check_fields({name: value})
+        super().__setattr__(name, value)
 
 
 class _Sessions:

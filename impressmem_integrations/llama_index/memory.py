@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.bridge.pydantic import BaseModel, Field, PrivateAttr, SerializeAsAny
+from llama_index.core.bridge.pydantic import BaseModel, PrivateAttr, SerializeAsAny
 from llama_index.core.memory import BaseMemory, Memory
 
 from impressmem_integrations.errors import ConfigurationError, JobError
 from impressmem_integrations.llama_index.attachment import FROM_STORE, Attachment, User
-from impressmem_integrations.llama_index.reading import DEFAULT_LIMIT_SECONDS, reader_of
+from impressmem_integrations.llama_index.checks import check_fields, message_given, messages_given, thread_named
+from impressmem_integrations.llama_index.reading import DEFAULT_LIMIT_SECONDS, aread, read
+from impressmem_integrations.llama_index.room import room_in, shown
 from impressmem_integrations.llama_index.showing import Insert, query_of, text_of, with_memory
-from impressmem_integrations.llama_index.switch import Switch, checked, in_force, switched
+from impressmem_integrations.llama_index.switch import Switch, in_force, switched
 from impressmem_integrations.llama_index.upkeep import Conversation, OnReport, Upkeep
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.model import Context
 from impressmem_integrations.store import ImpressionStore
 
 
@@ -35,7 +39,9 @@ class ImpressionMemory(BaseMemory):
         thread_id: Whose turns are counted together; the same id in another process or framework goes on with it.
         insert: Where memory is shown: `user`, or `system` for models that take several system messages.
         switch: `on`, `read-only` (nothing is learnt) or `off`; `switched` changes it for single calls.
-        budget_units: The most units of memory text; None for 10,000.
+        budget_units: The most units (about tokens) of memory text, and up to 1,000 more for the question. None: both
+            together take at most a quarter of the primary's `token_limit` and of the model's context window, as far as
+            they are known, and at most 10,000 and 1,000.
         limit_seconds: How long a call waits for memory at most.
     """
 
@@ -43,8 +49,8 @@ class ImpressionMemory(BaseMemory):
     thread_id: str
     insert: Insert = "user"
     switch: Switch = "on"
-    budget_units: int | None = Field(default=None, ge=1)
-    limit_seconds: float = Field(default=DEFAULT_LIMIT_SECONDS, gt=0)
+    budget_units: int | None = None
+    limit_seconds: float = DEFAULT_LIMIT_SECONDS
 
     _attachment: Attachment = PrivateAttr()
     _upkeep: Upkeep = PrivateAttr()
@@ -73,31 +79,35 @@ class ImpressionMemory(BaseMemory):
             user: Whose; None for the bot's own shared memory. Not given: the store's own user.
             primary: Holds the conversation; None for LlamaIndex' `Memory` with its defaults.
             model: Decides what to keep: a LlamaIndex LLM or whatever `ImpressionStore.maintain` takes; None for
-                `Settings.llm`.
+                `Settings.llm` if the application has set it. The engine's LLM is not known here, and LlamaIndex'
+                default is never asked.
             thread_id: Whose turns are counted together; None for the primary's `session_id`, or a new one.
             insert: Where memory is shown.
             switch: Whether it shows and learns.
-            budget_units: The most units of memory text.
+            budget_units: The most units of memory text; None for a quarter of the window, see above.
             limit_seconds: How long a call waits for memory at most.
             settings: How maintenance asks and what it may cost.
             runner: A background runner to use; None for one that all share.
             on_report: Gets the `Report` of each maintenance, in a background thread.
 
         Raises:
-            ConfigurationError: An argument is wrong, or it is not said whose memory it is.
+            ConfigurationError: An argument is wrong, it is not said whose memory it is, or no model is known although
+                memory is switched on.
         """
-        if insert not in ("user", "system"):
-            raise ConfigurationError(f'insert must be "user" or "system", not {insert!r}')
-        attachment = Attachment(store, user, model)
         held = primary if primary is not None else Memory.from_defaults()
+        if thread_id is None:
+            thread_id = getattr(held, "session_id", None) or uuid.uuid4().hex
         fields: dict[str, Any] = {
             "primary": held,
-            "thread_id": str(thread_id or getattr(held, "session_id", None) or uuid.uuid4().hex),
+            "thread_id": thread_named(thread_id),
             "insert": insert,
-            "switch": checked(switch),
+            "switch": switch,
             "budget_units": budget_units,
             "limit_seconds": limit_seconds,
         }
+        _check({**fields, "settings": settings, "runner": runner, "on_report": on_report})
+        attachment = Attachment(store, user, model)
+        attachment.must_learn(switch)
         super().__init__(**fields)
         self._attachment = attachment
         self._upkeep = Upkeep(attachment, settings, runner, on_report)
@@ -127,8 +137,7 @@ class ImpressionMemory(BaseMemory):
         messages = self.primary.get(input=input, **kwargs)
         if in_force(self.switch) == "off":
             return messages
-        memory, query = self._attachment.memory(), query_of(messages, input)
-        context = reader_of(self._attachment).read(lambda: memory.context(query, self.budget_units), self.limit_seconds)
+        context = read(self._attachment.memory(), self._call(query_of(messages, input)), self.limit_seconds)
         return with_memory(messages, text_of(context), self.insert, input)
 
     async def aget(self, input: Any = None, **kwargs: Any) -> list[ChatMessage]:
@@ -136,11 +145,13 @@ class ImpressionMemory(BaseMemory):
         messages = await self.primary.aget(input=input, **kwargs)
         if in_force(self.switch) == "off":
             return messages
-        memory, query = self._attachment.memory(), query_of(messages, input)
-        context = await reader_of(self._attachment).aread(
-            lambda: memory.context(query, self.budget_units), self.limit_seconds
-        )
+        context = await aread(self._attachment.memory(), self._call(query_of(messages, input)), self.limit_seconds)
         return with_memory(messages, text_of(context), self.insert, input)
+
+    def _call(self, query: str | None) -> Callable[[ImpressionStore], Context]:
+        """The read that a call needs."""
+        room = room_in(getattr(self.primary, "token_limit", None), self._attachment.window)
+        return lambda memory: memory.perform(lambda bound: shown(bound, query, self.budget_units, room))
 
     def get_all(self, **kwargs: Any) -> list[ChatMessage]:
         """The conversation as it is stored."""
@@ -153,7 +164,12 @@ class ImpressionMemory(BaseMemory):
     # --- what is said -----------------------------------------------------------------------------------------------
 
     def put(self, message: ChatMessage) -> None:
-        """Store a message; the one that ends a turn has it learnt from."""
+        """Store a message; the one that ends a turn has it learnt from.
+
+        Raises:
+            InvalidInput: It is no `ChatMessage`.
+        """
+        message_given(message)
         if self._joins_in([message]):
             self._conversation.adopt(self.primary.get_all(), self._learns)
         self.primary.put(message)
@@ -161,13 +177,19 @@ class ImpressionMemory(BaseMemory):
 
     async def aput(self, message: ChatMessage) -> None:
         """The awaitable twin of `put`."""
+        message_given(message)
         if self._joins_in([message]):
             self._conversation.adopt(await self.primary.aget_all(), self._learns)
         await self.primary.aput(message)
         self._conversation.put([message], self._learns)
 
     def put_messages(self, messages: list[ChatMessage]) -> None:
-        """Store messages; turns that end with them are learnt from."""
+        """Store messages; turns that end with them are learnt from.
+
+        Raises:
+            InvalidInput: They are no list of `ChatMessage`.
+        """
+        messages = messages_given(messages)
         if self._joins_in(messages):
             self._conversation.adopt(self.primary.get_all(), self._learns)
         self.primary.put_messages(messages)
@@ -175,18 +197,25 @@ class ImpressionMemory(BaseMemory):
 
     async def aput_messages(self, messages: list[ChatMessage]) -> None:
         """The awaitable twin of `put_messages`."""
+        messages = messages_given(messages)
         if self._joins_in(messages):
             self._conversation.adopt(await self.primary.aget_all(), self._learns)
         await self.primary.aput_messages(messages)
         self._conversation.put(messages, self._learns)
 
     def set(self, messages: list[ChatMessage]) -> None:
-        """Replace the conversation; nothing of it is learnt from but a turn that it leaves open."""
+        """Replace the conversation; nothing of it is learnt from but a turn that it leaves open.
+
+        Raises:
+            InvalidInput: It is no list of `ChatMessage`.
+        """
+        messages = messages_given(messages)
         self.primary.set(messages)
         self._conversation.restart(messages, self._learns)
 
     async def aset(self, messages: list[ChatMessage]) -> None:
         """The awaitable twin of `set`."""
+        messages = messages_given(messages)
         await self.primary.aset(messages)
         self._conversation.restart(messages, self._learns)
 
@@ -240,6 +269,16 @@ class ImpressionMemory(BaseMemory):
         """The awaitable twin of `close`."""
         return await asyncio.to_thread(self.close, timeout)
 
+    # --- options ----------------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "thread_id":
+            raise ConfigurationError("thread_id is set when the memory is built: build another one, it is cheap")
+        _check({name: value})
+        if name == "switch":
+            self._attachment.must_learn(value)
+        super().__setattr__(name, value)
+
     # --- what else the primary memory has ---------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
@@ -257,3 +296,9 @@ class ImpressionMemory(BaseMemory):
 
     def __setstate__(self, state: dict[Any, Any]) -> None:
         BaseModel.__setstate__(self, state)
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    check_fields(options)
+    if isinstance(options.get("primary"), ImpressionMemory):
+        raise ConfigurationError("primary is an ImpressionMemory already: memory would stand twice in each call")

@@ -6,14 +6,12 @@ The reads are the blocking ones in the package's threads, so they do not care wh
 from __future__ import annotations
 
 import logging
-import threading
-import weakref
 from collections.abc import Callable
 from typing import TypeVar
 
-from impressmem_integrations.availability import Availability
-from impressmem_integrations.errors import StoreError
-from impressmem_integrations.llama_index.attachment import Attachment
+from impressmem_integrations.availability import Availability, availability_of, limit_for
+from impressmem_integrations.errors import ConfigurationError, StoreError
+from impressmem_integrations.store import ImpressionStore
 
 T = TypeVar("T")
 
@@ -22,43 +20,41 @@ DEFAULT_LIMIT_SECONDS = 2.0
 _log = logging.getLogger(__name__)
 
 
-class Reader:
-    """Reads of one store; shared by everything that was given it (see `reader_of`)."""
+def read(
+    store: ImpressionStore, call: Callable[[ImpressionStore], T], limit_seconds: float, *, raises: bool = False
+) -> T | None:
+    """The answer of a blocking read, or None where the store fails or is late.
 
-    def __init__(self) -> None:
-        self._availability = Availability()
+    Args:
+        store: Whose memory.
+        call: The read.
+        limit_seconds: How long it is waited for; longer where it has to start the embedded server.
+        raises: Raise whatever goes wrong.
 
-    @property
-    def away(self) -> bool:
-        """Whether the store did not answer when it was last asked."""
-        return self._availability.away
-
-    def read(self, call: Callable[[], T], limit_seconds: float) -> T | None:
-        """The answer of a blocking read, or None where the store fails or is late.
-
-        Raises:
-            ConfigurationError: The store cannot be used at all.
-        """
-        try:
-            return self._availability.read(call, limit_seconds)
-        except StoreError as error:
-            _log.warning("memory is not shown: %s", error)
-            return None
-
-    async def aread(self, call: Callable[[], T], limit_seconds: float) -> T | None:
-        """`read` without blocking the event loop."""
-        try:
-            return await self._availability.aread(call, limit_seconds)
-        except StoreError as error:
-            _log.warning("memory is not shown: %s", error)
-            return None
+    Raises:
+        ConfigurationError: The store cannot be used, and never could: one that has answered before is away instead.
+    """
+    available = availability_of(store)
+    try:
+        return available.read(lambda: call(store), limit_for(store, limit_seconds))
+    except (StoreError, ConfigurationError) as error:
+        _missed(available, error, raises)
+        return None
 
 
-_known: weakref.WeakKeyDictionary[object, Reader] = weakref.WeakKeyDictionary()
-_known_lock = threading.Lock()
+async def aread(
+    store: ImpressionStore, call: Callable[[ImpressionStore], T], limit_seconds: float, *, raises: bool = False
+) -> T | None:
+    """`read` without blocking the event loop."""
+    available = availability_of(store)
+    try:
+        return await available.aread(lambda: call(store), limit_for(store, limit_seconds))
+    except (StoreError, ConfigurationError) as error:
+        _missed(available, error, raises)
+        return None
 
 
-def reader_of(attachment: Attachment) -> Reader:
-    """The one of this attachment's store."""
-    with _known_lock:
-        return _known.setdefault(attachment.origin, Reader())
+def _missed(available: Availability, error: Exception, raises: bool) -> None:
+    if raises or (isinstance(error, ConfigurationError) and not available.answered):
+        raise error
+    _log.warning("memory is not shown: %s", error)

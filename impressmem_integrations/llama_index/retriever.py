@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -12,19 +12,25 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS
 from impressmem_integrations.core.render import plain
+from impressmem_integrations.core.text import normal_name
+from impressmem_integrations.errors import ConfigurationError
 from impressmem_integrations.llama_index.attachment import FROM_STORE, Attachment, User
-from impressmem_integrations.llama_index.reading import DEFAULT_LIMIT_SECONDS, reader_of
-from impressmem_integrations.llama_index.showing import UNAVAILABLE
-from impressmem_integrations.llama_index.switch import Switch, checked, in_force
+from impressmem_integrations.llama_index.checks import check_fields
+from impressmem_integrations.llama_index.reading import DEFAULT_LIMIT_SECONDS, aread, read
+from impressmem_integrations.llama_index.switch import Switch, in_force
 from impressmem_integrations.model import Ranked, Recall
 from impressmem_integrations.store import ImpressionStore
+
+OnError = Literal["log", "raise"]
 
 
 class ImpressionRetriever(BaseRetriever):
     """Finds what is remembered on a question, for query engines and as a tool beside documents.
 
-    Nodes come best first. Their metadata holds `kind` (`impression` or `turn`), `clue`, `bot` and `user`, and for
-    impressions `category`, `labels`, `pin` and `updated_at`; only category, labels and time are shown to models.
+    Nodes come best first, and each is something that is remembered: where the store cannot be reached there are none,
+    and the log says so, or the error is raised. Their metadata holds `kind` (`impression` or `turn`), `clue`, `bot` and
+    `user`, and for impressions `category`, `labels`, `pin` and `updated_at`; only category, labels and time are shown
+    to models.
     """
 
     def __init__(
@@ -34,9 +40,10 @@ class ImpressionRetriever(BaseRetriever):
         user: User = FROM_STORE,
         category: str | None = None,
         labels: Sequence[str] = (),
-        budget_units: int = DEFAULT_RECALL_UNITS,
+        budget_units: int | None = None,
         limit_seconds: float = DEFAULT_LIMIT_SECONDS,
         switch: Switch = "on",
+        on_error: OnError = "log",
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
     ) -> None:
@@ -47,44 +54,52 @@ class ImpressionRetriever(BaseRetriever):
             user: Whose; None for the bot's own shared memory. Not given: the store's own user.
             category: Only what is filed there.
             labels: Only what has one of these.
-            budget_units: The most units of all texts together.
+            budget_units: The most units of all texts together; None for 1,000.
             limit_seconds: How long a query waits at most.
             switch: `off` finds nothing.
+            on_error: What happens where the store fails or is late: `log` finds nothing, `raise` raises.
             callback_manager: As for every retriever.
             verbose: As for every retriever.
 
         Raises:
             ConfigurationError: An argument is wrong, or it is not said whose memory it is.
+            InvalidInput: The category or a label is no name.
         """
+        options = {"budget_units": budget_units, "limit_seconds": limit_seconds, "switch": switch}
+        check_fields(options)
+        if on_error not in ("log", "raise"):
+            raise ConfigurationError(f'on_error must be "log" or "raise", not {on_error!r}')
+        if isinstance(labels, str) or not isinstance(labels, Sequence):
+            raise ConfigurationError(f"labels must be a list of texts, not {type(labels).__name__}")
         self._attachment = Attachment(store, user)
-        self._category = category
-        self._labels = tuple(labels)
-        self._budget_units = budget_units
+        self._category = None if category is None else normal_name(category, "category").shown
+        self._labels = tuple(normal_name(label, "labels").shown for label in labels)
+        self._budget_units = DEFAULT_RECALL_UNITS if budget_units is None else budget_units
         self._limit_seconds = limit_seconds
-        self._switch = checked(switch)
+        self._switch = switch
+        self._raises = on_error == "raise"
         super().__init__(callback_manager=callback_manager, verbose=verbose)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if in_force(self._switch) == "off":
             return []
         call = self._call(query_bundle)
-        return self._nodes(reader_of(self._attachment).read(call, self._limit_seconds))
+        return self._nodes(read(self._attachment.memory(), call, self._limit_seconds, raises=self._raises))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if in_force(self._switch) == "off":
             return []
         call = self._call(query_bundle)
-        return self._nodes(await reader_of(self._attachment).aread(call, self._limit_seconds))
+        return self._nodes(await aread(self._attachment.memory(), call, self._limit_seconds, raises=self._raises))
 
-    def _call(self, query: QueryBundle) -> Any:
-        memory = self._attachment.memory()
-        return lambda: memory.recall(
+    def _call(self, query: QueryBundle) -> Callable[[ImpressionStore], Recall]:
+        return lambda memory: memory.recall(
             query.query_str, category=self._category, labels=self._labels, budget_units=self._budget_units
         )
 
     def _nodes(self, found: Recall | None) -> list[NodeWithScore]:
-        if found is None:  # a model that sees nothing would say that nothing is known
-            return [NodeWithScore(node=TextNode(text=UNAVAILABLE, metadata={"kind": "notice"}), score=0.0)]
+        if found is None:
+            return []
         return [NodeWithScore(node=self._node(item), score=item.score) for item in found.items]
 
     def _node(self, item: Ranked) -> TextNode:

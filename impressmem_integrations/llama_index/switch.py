@@ -27,8 +27,12 @@ def checked(switch: Switch) -> Switch:
 
 
 def in_force(default: Switch) -> Switch:
-    """What holds for the present call."""
-    return _now.get() or default
+    """What holds for the present call.
+
+    Raises:
+        ConfigurationError: The default is no switch: it came around the checks, e.g. by `model_copy`.
+    """
+    return _now.get() or checked(default)
 
 
 @contextmanager

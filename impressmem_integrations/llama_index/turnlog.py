@@ -120,8 +120,8 @@ class TurnLog:
     def window(self, seen: Sequence[str]) -> list[Message]:
         """The messages to distil, given the digests of the turns that the store has noted for the thread.
 
-        Turns that ended before go along where the thread ends with them: so a turn that repeats an older one word for
-        word is not taken for a replay of it. Where someone else spoke in between they stay away.
+        Turns that ended here before go along, as many of the newest as stand in the thread in this order: so a turn
+        that repeats an older one word for word is not taken for a replay of it, also where others spoke in between.
 
         Returns:
             The messages, oldest first; [] where nothing waits.
@@ -129,7 +129,7 @@ class TurnLog:
         if not self.waiting:
             return []
         known = list(self.heard)
-        while known and [turn.digest for turn in known] != list(seen[-len(known) :]):
+        while known and not _in_order([turn.digest for turn in known], seen):
             known.pop(0)
         self.fronted = len(known)
         front = [self.before] if self.before is not None and not self.heard else []
@@ -141,6 +141,11 @@ class TurnLog:
         old = align(seen, [*front, *(turn.digest for turn in self.waiting)], trimmed=trimmed) - self.fronted
         for _ in range(max(0, old)):
             self.heard.append(self.waiting.popleft())
+
+
+def _in_order(part: Sequence[str], whole: Sequence[str]) -> bool:
+    rest = iter(whole)
+    return all(digest in rest for digest in part)
 
 
 def _split(history: Iterable[Any]) -> tuple[list[Message], list[Message]]:

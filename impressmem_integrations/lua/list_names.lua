@@ -1,7 +1,7 @@
 -- One page of names with the time of their last touch.
 -- KEYS[1]  meta key of the scope
--- ARGV[1]  'categories', 'labels', 'clues', 'pins', 'category' (clues of one), 'label' (clues of one) or
---          'category-labels' (labels of one category's records)
+-- ARGV[1]  'categories', 'labels', 'clues', 'pins', 'expiry' (by when it is over), 'category' (clues of one), 'label'
+--          (clues of one) or 'category-labels' (labels of one category's records)
 -- ARGV[2]  the category's or label's name, else ''
 -- ARGV[3]  'new' or 'old'    ARGV[4]  lowest score allowed    ARGV[5]  highest score allowed ('(n' excludes n)
 -- ARGV[6]  offset            ARGV[7]  most

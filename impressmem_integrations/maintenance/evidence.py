@@ -11,8 +11,8 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.change import commit
+from impressmem_integrations.core.secrets import masked
 from impressmem_integrations.errors import InvalidInput
-from impressmem_integrations.maintenance.secrets import masked
 from impressmem_integrations.model import Message, Turn
 from impressmem_integrations.turns import cut_turns
 

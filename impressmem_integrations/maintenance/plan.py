@@ -16,7 +16,6 @@ from impressmem_integrations.core.commands import write
 from impressmem_integrations.core.commands.records import SOURCES, draft
 from impressmem_integrations.core.text import normal_content, normal_name
 from impressmem_integrations.errors import InvalidInput, InvalidToolCall, NotFound
-from impressmem_integrations.maintenance.secrets import masked
 from impressmem_integrations.model import Answer, Impression, Plan, PlanStep, Refusal, ToolCall
 from impressmem_integrations.tools.arguments import OrganizeArguments, SaveItem, read_organize, read_save
 from impressmem_integrations.tools.definitions import (
@@ -184,7 +183,7 @@ def _operation(step: PlanStep, bound: Bound, source: str | None, said_at: dateti
     if step.kind != "merge":
         item = {
             "clue": step.clue,
-            "content": masked(step.content),
+            "content": step.content,
             "category": step.category,
             "labels": step.labels,
             "pin": step.pin,
@@ -195,7 +194,7 @@ def _operation(step: PlanStep, bound: Bound, source: str | None, said_at: dateti
     target = normal_name(step.clue, "to_item")
     sources = [normal_name(name, "from_items") for name in step.sources]
     if step.level == "clue":
-        content = normal_content(masked(step.content), bound.limits.max_content_bytes)
+        content = normal_content(step.content, bound.limits.max_content_bytes)
         return write.merge_clues_operation(bound, target, content, sources, source, said_at)
     return write.merge_names_operation(step.level, target, sources, MOST_MOVED)
 

@@ -8,9 +8,11 @@ It does so only for work handed over before the end began. So whoever makes a ke
 from __future__ import annotations
 
 import asyncio
+import atexit
 import concurrent.futures
 import contextvars
 import inspect
+import logging
 import os
 import threading
 import time
@@ -27,6 +29,8 @@ from impressmem_integrations.maintenance.backlog import Backlog, Entry
 R = TypeVar("R")
 
 __all__ = ["RetryLater", "Runner"]
+
+_log = logging.getLogger(__name__)
 
 _KEPT_ERRORS = 100
 _TICK_SECONDS = 0.25
@@ -47,7 +51,8 @@ class Runner:
     and usable: the parent's jobs run in the parent only. A job sees none of the submitter's context variables.
 
     When the interpreter ends normally, everything submitted still runs, waiting retries at once. Jobs are lost only
-    with the process (`os._exit`, a signal that kills); call `flush` first where the host may do that.
+    with the process (`os._exit`, a signal that kills, Ctrl-C during that wait, which is logged with their number); call
+    `flush` first where the host may do that.
 
     Args:
         workers: Most threads.
@@ -366,6 +371,19 @@ def _forget_the_parents_work() -> None:
     for runner in _runners:
         runner._start_empty()
 
+
+def _tell_what_is_lost() -> None:
+    """Say what the end of the process leaves undone. The pools have been waited for; Ctrl-C breaks that wait off."""
+    left = 0
+    for runner in list(_runners):
+        with runner._changed:
+            left += len(runner._backlog.unfinished())
+    if left:
+        jobs = "1 background job is" if left == 1 else f"{left} background jobs are"
+        _log.warning("%s lost: the wait at the end of the process was interrupted; these turns were not learnt", jobs)
+
+
+atexit.register(_tell_what_is_lost)
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_the_parents_work)

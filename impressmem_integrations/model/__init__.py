@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Recall,
         SaveResult,
         Stats,
+        Why,
         common_prefix,
     )
     from impressmem_integrations.model.talk import (
@@ -79,6 +80,7 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Usage",
+    "Why",
     "common_prefix",
 ]
 

@@ -48,6 +48,11 @@ class Impression:
     value: Any = None
     said_at: datetime | None = None
 
+    @property
+    def shown_at(self) -> datetime:
+        """When it was said, else when it was last saved."""
+        return self.said_at or self.updated_at
+
 
 class Named(str):
     """A category or a label in a listing: text, with `.name` and the time of its impressions' last change (UTC)."""
@@ -154,17 +159,26 @@ class ForgetCertificate:
     )
 
 
+Why = Literal["budget", "weak"]
+
+
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Something a context or recall left out: `count` entries of one kind, and the budget that brings them in.
+    """Something a context or recall left out: `count` entries of one kind, and about how many units more show them.
 
-    `what` is `pinned`, `impressions`, `categories`, `labels` or `oversize`; `clues` are named where at most 20.
+    Attributes:
+        what: `pinned`, `impressions`, `turns`, `categories` or `labels`.
+        count: How many, of those that were looked at.
+        units: What they take.
+        clues: The first 20 of them.
+        why: `budget`: a larger one shows them; `weak`: they say too little of the question, `fill=True` shows them.
     """
 
     what: str
     count: int
     units: int
     clues: tuple[str, ...] = ()
+    why: Why = "budget"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Slips with one reading are mended (a list written as text, a number for a text, "false" for false), everything else is
 an error in words that tell the model what to change. Fields that a tool does not have are left aside with a warning: a
-made-up `user_id` changes nothing.
+made-up `user_id` changes nothing. Secrets are masked here, on the one way that everything a model writes takes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from impressmem_integrations.core.secrets import MASK, masked
 from impressmem_integrations.core.shapes import is_list, one_line
 from impressmem_integrations.core.text import whole_characters
 from impressmem_integrations.errors import InvalidToolCall
@@ -42,7 +43,7 @@ class SaveItem:
     Attributes:
         index: Its place in the call, from 0.
         clue: Its clue, trimmed.
-        content: The note as written.
+        content: The note as written, secrets masked.
         category: Its category, trimmed.
         labels: One to five different labels, trimmed, in the order given.
         pin: Whether it is pinned.
@@ -195,6 +196,8 @@ def read_organize(arguments: Mapping[str, Any], limits: Limits | None = None) ->
     if level != "clue" and content is not None:
         content = None
         warnings.append("new_content is used at level clue only and was left out")
+    content = None if content is None else _without_secrets(content, "new_content", warnings)
+    reason = _without_secrets(reason, "reason", warnings)
     return OrganizeArguments(
         level, sources, target, content, reason, check, bool(redundant), bool(confirm), tuple(warnings)
     )
@@ -242,10 +245,24 @@ def _read_item(index: int, found: Any, limits: Limits, warnings: list[str]) -> S
     pin = _try(problems, _flag, found.get("pin"), "pin")
     if labels == ():
         problems.append(f"labels is missing: give one to {limits.max_labels} texts")
+    if masked(clue) != clue:  # a masked clue could be that of another note
+        problems.append("clue holds a secret, which is never stored: choose another name")
     if problems:
-        return ItemError(index, where + "; ".join(problems), clue)
-    kept = _most(labels or (), limits.max_labels, warnings, where)
+        return ItemError(index, where + "; ".join(problems), masked(clue))
+    content, category = (
+        _without_secrets(text, where + field, warnings)
+        for field, text in (("content", content), ("category", category))
+    )
+    safe = dict.fromkeys(_without_secrets(label, f"{where}labels", warnings) for label in labels or ())
+    kept = _most(tuple(safe), limits.max_labels, warnings, where)
     return SaveItem(index, clue, content, category, kept, bool(pin))
+
+
+def _without_secrets(text: str, field: str, warnings: list[str]) -> str:
+    safe = masked(text)
+    if safe != text:
+        warnings.append(f"{field} held a secret, which is never stored: {MASK} stands in its place")
+    return safe
 
 
 def _try(problems: list[str], check: Any, *values: Any) -> Any:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.core.flows import change, recall, recollect
-from impressmem_integrations.core.render import SHORT_HEADING, fenced, heard_line, plain
+from impressmem_integrations.core.render import fenced, plain
 from impressmem_integrations.core.render import line as note_line
 from impressmem_integrations.errors import (
     CapacityError,
@@ -26,7 +25,14 @@ from impressmem_integrations.errors import (
     StoreError,
     StoreTimeout,
 )
-from impressmem_integrations.model import Impression, MergeResult, Omission, Recall, Refusal, SaveResult, ToolCall
+from impressmem_integrations.model import (
+    Impression,
+    MergeResult,
+    Recall,
+    Refusal,
+    SaveResult,
+    ToolCall,
+)
 from impressmem_integrations.tools.arguments import OrganizeArguments, read_organize, read_recall, read_save
 from impressmem_integrations.tools.calls import decode_call
 from impressmem_integrations.tools.definitions import (
@@ -37,6 +43,7 @@ from impressmem_integrations.tools.definitions import (
     Tool,
     tool_named,
 )
+from impressmem_integrations.tools.recalled import rewritten, shortened
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +51,10 @@ Arguments = Mapping[str, Any] | str | None
 """What a model sent for a tool: decoded, or as the JSON text it wrote."""
 
 _MOST_NAMED = 3
-_NEVER = datetime.min.replace(tzinfo=UTC)
 _MOST_REASON = 160
-_LABELS_SHARE = 10
+_MOST_ERROR = 1_000
+_MOST_ANSWER = 4_000
+"""Characters of a save's answer: a model that sends thousands of items must not drown in the receipts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +181,28 @@ def save_flow(
     good = [result for result in results if result.ok]
     refused = tuple(Refusal(plain(r.clue) or "impression", r.error or "") for r in results if not r.ok)
     count = f"Saved {len(good)}/{len(results)}"
-    lines = [f"{count}."] + [_save_line(result) for result in results]
-    lines += [f"- Note: {plain(warning)}" for warning in read.warnings]
+    told = [_save_line(result) for result in results]
+    told += [f"- Note: {plain(warning)}" for warning in read.warnings]
+    if sum(map(len, told)) > _MOST_ANSWER:  # what has to be done otherwise comes first
+        told = [_save_line(result) for result in results if not result.ok] + told[len(results) :]
+        told += [_save_line(result) for result in good]
     if good:
         summary = f"{count}: {_named([result.clue for result in good])}"
     else:
         summary = f"{count}: {_short(refused[0].reason)}"
-    return ToolOutcome("\n".join(lines), summary, bool(good), results, refused)
+    return ToolOutcome("\n".join([f"{count}.", *_most_of(told)]), summary, bool(good), results, refused)
+
+
+def _most_of(lines: Sequence[str]) -> list[str]:
+    """The first lines that fit into an answer, and how many more there are; always the first one."""
+    left = _MOST_ANSWER
+    shown: list[str] = []
+    for line in lines:
+        left -= len(line)
+        if left < 0 and shown:
+            return [*shown, f"- and {len(lines) - len(shown):,} more such lines"]
+        shown.append(line)
+    return shown
 
 
 def with_pins(arguments: Mapping[str, Any], marks: Mapping[str, bool]) -> Mapping[str, Any]:
@@ -206,7 +229,7 @@ _STATUS = {
 
 def _save_line(result: SaveResult) -> str:
     if not result.ok:
-        return f"- {plain(result.clue) or 'An impression'}: not saved: {plain(result.error or '')}"
+        return f"- {plain(result.clue) or 'An impression'}: not saved: {plain(result.error or '')[:_MOST_ERROR]}"
     text = f"- {plain(result.clue)}: {_STATUS[result.status]}."
     if result.twin:
         text += f" The same content also stands under {plain(result.twin)}: merge the two if they mean the same."
@@ -254,9 +277,10 @@ def recall_flow(
         )
     except InvalidInput as error:
         return refusal("Recall", str(error))
-    found = _rewritten(bound, found, budget_units, most_labels, line)
+    found = rewritten(bound, shortened(bound, found, asked.query, budget_units), budget_units, most_labels, line)
     parts = [found.text] if found.text else []
-    left_out = sum(omission.count for omission in found.omitted if omission.what == "impressions")
+    missing = [omission for omission in found.omitted if omission.why == "budget"]
+    left_out = sum(omission.count for omission in missing if omission.what == "impressions")
     if not found.items and not left_out:
         kept = (yield from recollect.stats(bound)).impressions
         parts.append("Nothing was found." if kept else "Nothing is stored yet.")
@@ -270,44 +294,6 @@ def recall_flow(
     summary = f"Recalled {count} impression{'' if count == 1 else 's'}"
     summary += f", {left_out} not shown" if left_out else ""
     return ToolOutcome("\n".join(parts), summary, count > 0, found)
-
-
-def _rewritten(
-    bound: Bound, found: Recall, budget_units: int, most_labels: int | None, line: Callable[[Impression], str]
-) -> Recall:
-    """The recall with its notes written another way, best first into the budget, newest last in the text."""
-    labels = _related(bound, found.labels, budget_units) if most_labels is None else found.labels[:most_labels]
-    heading = [f"Related labels: {', '.join(map(plain, labels))}"] if labels else []
-    left, shown, over = budget_units, [], 0
-    for item in found.items:
-        text = line(item.impression) if item.impression else heard_line(item.speaker, item.content)
-        cost = bound.count_units(text + "\n")
-        if cost > left:
-            over += 1
-            continue
-        left -= cost
-        shown.append((item, text))
-    in_time = sorted(
-        shown, key=lambda pair: (pair[0].said_at or _NEVER, pair[0].impression.seq if pair[0].impression else 0)
-    )
-    text = fenced([*heading, *(text for _, text in in_time)], SHORT_HEADING) if shown else ""
-    omitted = found.omitted
-    if over:
-        before = sum(omission.count for omission in omitted)
-        omitted = (Omission("impressions", before + over, 2 * budget_units),)
-    items = tuple(item for item, _ in shown)
-    return Recall(items, text, omitted, labels, found.near, bound.count_units(text) if text else 0)
-
-
-def _related(bound: Bound, labels: Sequence[str], budget_units: int) -> tuple[str, ...]:
-    """As many labels as stand beside notes of that size: a tenth."""
-    left, kept = budget_units // _LABELS_SHARE, []
-    for label in labels:
-        left -= bound.count_units(plain(label) + ", ")
-        if left < 0:
-            break
-        kept.append(label)
-    return tuple(kept)
 
 
 # --- organize ---------------------------------------------------------------------------------------------------

@@ -8,12 +8,10 @@ from collections.abc import Iterable, Sequence
 def align(stored: Sequence[str], digests: Sequence[str], *, trimmed: bool = False) -> int:
     """Return how many of the history's leading turns are old.
 
-    A history is a window of its thread: cut at the front by trimming or a summary, longer at the end by what is new.
-
-    * A window that stands as a whole somewhere in the stored turns is a replay: all of it is old.
-    * Otherwise the longest run at the history's start that ends the stored turns is old, and the rest is new.
-    * Where there is no such run, others spoke in the same thread in between, in another framework or process: then the
-      turns at the history's start that are stored in this order, with gaps, are old.
+    A history is a window of its thread: cut at the front by trimming or a summary, longer at the end by what is new,
+    and without what others, in another framework or process, said in between. So the turns at its start that are stored
+    in this order, with gaps or without, are old, and the rest is new. Where a turn may be either, because it equals an
+    older one, it is old: nothing is distilled twice.
 
     Args:
         stored: Digests of the thread's turns, oldest first.
@@ -25,15 +23,17 @@ def align(stored: Sequence[str], digests: Sequence[str], *, trimmed: bool = Fals
         A number from 0 to `len(digests)`.
     """
     known, window = list(stored), list(digests)
-    size = len(window)
-    if any(known[start : start + size] == window for start in range(len(known) - size + 1)):
-        return size
-    for end in range(size if trimmed else min(size, len(known)), 0, -1):
-        run = min(end, len(known))
-        if run and window[end - run : end] == known[-run:]:
-            return end
     rest = iter(known)
-    return next((place for place, digest in enumerate(window) if digest not in rest), size)
+    old = next((place for place, digest in enumerate(window) if digest not in rest), len(window))
+    if trimmed and known:
+        ends = (end for end in range(len(window), old, -1) if _ends_with(window[:end], known))
+        return next(ends, old)
+    return old
+
+
+def _ends_with(window: list[str], known: list[str]) -> bool:
+    run = min(len(window), len(known))
+    return window[-run:] == known[-run:]
 
 
 def next_ids(known: Iterable[str], digests: Iterable[str]) -> list[str]:

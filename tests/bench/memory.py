@@ -27,7 +27,7 @@ _TURNS = "apart: a message kept as evidence"
 _FEATURES = {
     _ORDER: "meta impressions filing facts hints spelling categories labels clues created changed withdrawn pins"
     " strength expiry category label scopes",
-    _TERMS: "links term terms",
+    _TERMS: "links term terms name-terms name-words",
     _JOURNAL: "journal",
     _TURNS: "turns turn-term turn-terms turn-places seen threads",
 }

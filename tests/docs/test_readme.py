@@ -75,6 +75,7 @@ def shown_by(example: Example, names: dict[str, Any]) -> str:
 def test_nb06_every_python_block_prints_what_the_readme_shows(loopback):
     """NB-06: the quick start as it stands, on a machine without a Redis; later blocks go on from earlier ones."""
     names: dict[str, Any] = {}
+    stores = []
     found = examples(README)
     assert len(found) >= 3
     assert "embedded://:memory:" in found[0].code
@@ -82,11 +83,14 @@ def test_nb06_every_python_block_prints_what_the_readme_shows(loopback):
         for example in found:
             assert example.output, f"the block in line {example.line} shows no output"
             assert undated(shown_by(example, names)) == undated(example.output)
+            stores.append(names["store"])
     finally:
         names["memory"].close()
-        names["store"].close()
+        for store in stores:
+            store.close()
         names["client"].close()
         names.clear()
+        stores.clear()
         gc.collect()  # what is left open must not warn in another test
     asked = [request["messages"] for request in loopback.requests]
     assert (loopback.answers, len(asked)) == ([], 7)
@@ -96,8 +100,22 @@ def test_nb06_every_python_block_prints_what_the_readme_shows(loopback):
     assert [OSLO["content"] in str(talk) for talk in talks] == [False, True, False]
 
 
+@pytest.mark.filterwarnings("ignore:<aiosqlite.core.Connection:ResourceWarning")
+def test_the_llama_index_block_runs_alone():
+    (example,) = [example for example in examples(README) if "llama_index.core" in example.code]
+    names: dict[str, Any] = {}
+    assert undated(shown_by(example, names)) == undated(example.output)
+    names.pop("store").close()
+    gc.collect()
+
+
 def test_the_quick_start_has_about_ten_lines():
     assert len([line for line in examples(README)[0].code.splitlines() if line.strip()]) <= 10
+
+
+def test_the_agent_with_memory_has_at_most_twelve_lines():
+    [agent] = [one.code for one in examples(README) if "create_agent" in one.code]
+    assert len([line for line in agent.splitlines() if line.strip()]) <= 12
 
 
 def test_nb06_a_wrong_url_says_where_and_what_to_do():

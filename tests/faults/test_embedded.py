@@ -227,6 +227,69 @@ def test_a_confirmed_write_survives_a_kill_of_the_server_and_ensure_starts_it_ag
         assert process_id(lease.socket_path) == pid
 
 
+def full_disk(data_dir: Path) -> Path:
+    """Let the server's next start find no space left. Returns the link to remove when there is space again."""
+    draft = data_dir / f"{server.NOTE}.new"
+    draft.symlink_to("/dev/full")
+    return draft
+
+
+needs_dev_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+
+
+@needs_dev_full
+def test_a_disk_that_fills_up_is_an_outage_that_ends_with_new_space(data_dir: Path) -> None:
+    with EmbeddedServer.acquire(data_dir) as lease:
+        ask(lease.socket_path, "SET", "clue", "content")
+        full = full_disk(data_dir)
+        kill_server(lease.socket_path)
+        for _ in range(2):
+            with pytest.raises(StoreUnavailable, match="No space left on device; free some space"):
+                lease.ensure()
+        full.unlink()
+        lease.ensure()
+        assert ask(lease.socket_path, "GET", "clue") == "content"
+
+
+@needs_dev_full
+def test_a_full_disk_is_no_wrong_setting_at_the_first_start_either(data_dir: Path) -> None:
+    data_dir.mkdir()
+    full_disk(data_dir)
+    with pytest.raises(StoreUnavailable, match="free some space"):
+        EmbeddedServer.acquire(data_dir)
+
+
+def test_a_directory_that_was_removed_is_an_outage_for_whoever_used_it(data_dir: Path, temporary_folder: Path) -> None:
+    with EmbeddedServer.acquire(data_dir) as lease:
+        kill_server(lease.socket_path)
+        shutil.rmtree(data_dir)
+        with pytest.raises(StoreUnavailable, match="put it back"):
+            lease.ensure()
+    [user_folder] = temporary_folder.iterdir()
+    assert not list(user_folder.iterdir())
+
+
+def test_a_start_that_fails_leaves_no_folder(
+    data_dir: Path, tmp_path: Path, temporary_folder: Path, monkeypatch
+) -> None:
+    monkeypatch.setenv("IMPRESSMEM_SERVER", shutil.which("false") or "")
+    with pytest.raises(StoreUnavailable):
+        EmbeddedServer.acquire(data_dir)
+    [user_folder] = temporary_folder.iterdir()
+    assert not list(user_folder.iterdir())
+
+
+def test_the_folders_of_killed_users_are_swept_and_young_ones_left(data_dir: Path, temporary_folder: Path) -> None:
+    EmbeddedServer.acquire(data_dir).release()
+    [user_folder] = temporary_folder.iterdir()
+    left, young = user_folder / "0123456789abcdef", user_folder / "fedcba9876543210"
+    left.mkdir(mode=0o700)
+    young.mkdir(mode=0o700)
+    os.utime(left, (0, 0))
+    EmbeddedServer.acquire(data_dir).release()
+    assert list(user_folder.iterdir()) == [young]
+
+
 def test_acquire_starts_anew_behind_a_stale_socket(data_dir: Path, actor: Callable[[], Actor]) -> None:
     dead = actor()
     path = dead.acquire(data_dir)
@@ -435,12 +498,16 @@ def test_loading_beyond_the_limit_is_an_error_and_the_next_attempt_finds_it_read
         assert ask(lease.socket_path, "DBSIZE") == 3000
 
 
-def test_a_torn_file_that_cannot_be_loaded_is_an_error_that_names_the_log(data_dir: Path) -> None:
+def test_a_torn_file_that_cannot_be_loaded_is_an_error_that_names_the_log(
+    data_dir: Path, temporary_folder: Path
+) -> None:
     fill(data_dir, 10)
     [file] = (data_dir / "appendonlydir").glob("*.incr.aof")
     file.write_bytes(b"this is not an append-only file\r\n" + file.read_bytes())
     with pytest.raises(StoreUnavailable, match=r"server\.log"):
         EmbeddedServer.acquire(data_dir)
+    [user_folder] = temporary_folder.iterdir()
+    assert not list(user_folder.iterdir())
 
 
 @pytest.mark.redis

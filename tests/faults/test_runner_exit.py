@@ -59,6 +59,29 @@ def test_what_was_submitted_runs_before_the_interpreter_ends():
     assert lines.index("main is through") < lines.index("3")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process there")
+def test_ctrl_c_while_the_interpreter_ends_says_how_many_jobs_are_lost():
+    code = """
+        import concurrent.futures.thread as pool
+        runner = Runner(workers=1)
+
+        def interrupted():
+            while not pool._shutdown:  # until the main thread waits for this one
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(600)
+
+        runner.submit("a", interrupted)
+        runner.submit("a", lambda: say("second"))
+        runner.submit("b", lambda: say("third"))
+        say("main is through")
+        """
+    with start(code) as process:
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert out.splitlines() == ["main is through"]
+    assert len([line for line in err.splitlines() if line.startswith("3 background jobs are lost")]) == 1
+
+
 def test_a_retry_that_waits_is_tried_at_once_when_the_interpreter_ends():
     """Its wait is longer than this test's patience, so it was not sat out."""
     lines = said(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -28,6 +30,14 @@ def memory(store) -> Iterator[Callable[..., ImpressionMiddleware]]:
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The URL of a host that takes connections and never answers."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128))
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0?socket_timeout=0.5"
 
 
 def remember(store: ImpressionStore, user: str, clue: str, content: str) -> None:

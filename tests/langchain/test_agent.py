@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from impressmem_integrations import ImpressionStore
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.langchain import ImpressionMiddleware, injection
+from impressmem_integrations.langchain import ImpressionMiddleware, impression_tools, injection
 from impressmem_integrations.langchain.middleware import MEMORY_SWITCH
 from impressmem_integrations.model import Context
 from tests.langchain.chat import ScriptedChat, note, saving, use
@@ -483,6 +483,24 @@ def test_wrong_options_are_refused_at_once(store, options):
         ImpressionMiddleware(**{"store": store, **options})
 
 
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("switch", ["on", "off"])
+async def test_two_memories_whose_tools_have_one_name_are_refused_before_a_model_is_called(store, memory, way, switch):
+    model = ScriptedChat()
+    team = memory(user="team", name="Team", maintenance="off")
+    for beside in (
+        {"middleware": [memory(maintenance="off"), team]},
+        {"middleware": [team], "tools": impression_tools(store)},
+    ):
+        agent = create_agent(model, **beside)
+        with pytest.raises(ConfigurationError, match="tools=False"):
+            await turn(agent, way, "I drink tea", run_as("alice", impression_memory=switch))
+    assert model.requests == []
+    one = create_agent(model, middleware=[memory(maintenance="off"), memory(user="team", name="Team", tools=False)])
+    await turn(one, way, "I drink tea", run_as("alice"))
+    assert len(model.requests) == 1
+
+
 # --- threads, and many runs at once -----------------------------------------------------------------------------
 
 
@@ -496,6 +514,49 @@ def test_equal_turns_of_two_conversations_are_told_apart_by_the_thread(memory):
     assert len(keeper.requests) == 2  # the third is a replay
     with pytest.raises(ConfigurationError, match="names no conversation"):
         agent.invoke(said("I drink tea"), run_as("alice"))
+
+
+@pytest.mark.parametrize("maintenance", ["background", "inline"])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_a_repetition_in_the_history_that_a_client_sends_is_no_replay(memory, maintenance, way):
+    keeper, history = Scripted(), []
+    kept = memory(model=keeper, maintenance=maintenance)
+    agent = create_agent(ScriptedChat(), middleware=[kept])
+
+    async def say(text: str, **configurable: Any) -> None:
+        history.append(("user", text))
+        given, config = {"messages": list(history)}, run_as("alice", **configurable)
+        await (agent.ainvoke(given, config) if way == "ainvoke" else asyncio.to_thread(agent.invoke, given, config))
+        assert kept.flush() == []
+        history.append(("assistant", "ok"))
+
+    for city in ("Berlin", "Oslo", "Berlin"):
+        await say(f"I live in {city}")
+    assert len(keeper.requests) == 3
+    del history[-2:]  # the client sends its last request again
+    await say("I live in Berlin")
+    assert len(keeper.requests) == 3
+    # What was said while memory was off stays unknown, also where it stands between equal turns.
+    await say("I play the bassoon", impression_memory="off")
+    await say("I live in Berlin")
+    assert len(keeper.requests) == 4
+    assert "bassoon" not in repr(keeper.requests)
+
+
+def test_the_private_state_holds_no_message_and_after_a_run_no_word(memory):
+    agent = create_agent(ScriptedChat(), middleware=[memory(maintenance="off")], checkpointer=InMemorySaver())
+    config = run_as("alice", "t")
+    states = [
+        part["impressmem"]
+        for part in agent.stream(said("I drink tea"), config, stream_mode="values")
+        if "impressmem" in part
+    ]
+    assert states
+    assert "HumanMessage" not in repr(states)
+    assert "tea" not in repr(states[-1])
+    [entry] = agent.get_state(config).values["impressmem"].values()
+    assert set(entry) == {"memory", "user", "thread", "words", "marks"}
+    assert entry["words"] == []
 
 
 def test_many_runs_in_threads(store, memory):

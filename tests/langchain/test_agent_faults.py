@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import socket
+import os
+import shutil
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import wait
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -21,7 +22,6 @@ from impressmem_integrations.availability import availability_of
 from impressmem_integrations.connect.connection import executor
 from impressmem_integrations.errors import (
     ConfigurationError,
-    InvalidInput,
     ModelError,
     StoreTimeout,
     StoreUnavailable,
@@ -54,14 +54,6 @@ def lonely() -> Iterator[RunningServer]:
     """A server of the test's own, to be stopped and paused."""
     with RunningServer(valkey_binary(), tcp=True) as server:
         yield server
-
-
-@pytest.fixture
-def silent() -> Iterator[str]:
-    """The URL of a host that takes connections and never answers."""
-    with ExitStack() as stack:
-        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=128))
-        yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0?socket_timeout=0.5"
 
 
 def answers(store: ImpressionStore) -> bool:
@@ -214,12 +206,18 @@ def test_a_listener_that_fails_costs_nothing(memory):
     assert create_agent(ScriptedChat(), middleware=[kept]).invoke(said("I drink tea"), ALICE)["messages"]
 
 
-def test_a_memory_that_cannot_be_read_is_no_empty_memory(memory):
-    model, errors = ScriptedChat(), []
-    kept = memory(budget_units=0, maintenance="off", on_error=errors.append)
-    create_agent(model, middleware=[kept]).invoke(said("hi"), ALICE)
-    assert model.systems == [UNAVAILABLE]
-    assert [type(error) for error in errors] == [InvalidInput]
+def test_a_memory_that_cannot_be_read_is_no_empty_memory(memory, valkey_server):
+    def broken(text: str) -> int:
+        raise RuntimeError("no such model")
+
+    with ImpressionStore.from_url(valkey_server.url) as store:
+        remember(store, "alice", "USER-CITY", "Lives in Oslo.")
+        model, errors = ScriptedChat(), []
+        counting = ImpressionStore.from_url(valkey_server.url, tokenizer=("broken", broken))
+        kept = memory(store=counting, maintenance="off", on_error=errors.append)
+        create_agent(model, middleware=[kept]).invoke(said("hi"), ALICE)
+        assert model.systems == [UNAVAILABLE]
+        assert [type(error) for error in errors] == [RuntimeError]
 
 
 def test_a_closed_store_is_a_mistake_that_shows(memory, valkey_server):
@@ -310,6 +308,30 @@ async def test_starting_the_embedded_server_is_no_outage(tmp_path, way):
         kept = ImpressionMiddleware(cold, limit_seconds=0.0001, maintenance="off")
         await turn(create_agent(model, middleware=[kept]), way, "hi", ALICE)
         assert "Oslo" in model.systems[0]
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_a_lost_embedded_directory_costs_no_answer(tmp_path, way, quick):
+    folder = tmp_path / "memory"
+    with ImpressionStore.from_url(f"embedded://{folder}") as store:
+        remember(store, "alice", "USER-CITY", "Lives in Oslo.")
+        model, errors, reports = ScriptedChat(), [], []
+        kept = ImpressionMiddleware(
+            store, model=Scripted(), runner=quick, on_error=errors.append, on_report=reports.append
+        )
+        agent = create_agent(model, middleware=[kept])
+        await turn(agent, way, "hi", ALICE)
+        assert kept.flush() == []
+        lost = int((folder / "server.pid").read_text())
+        shutil.rmtree(folder)
+        os.kill(lost, signal.SIGKILL)
+        await turn(agent, way, "I drink tea", ALICE)
+        assert "Oslo" in model.systems[0]
+        assert model.systems[1] == UNAVAILABLE
+        assert [type(error) for error in errors] == [StoreUnavailable]
+        assert "put it back" in str(errors[0])
+        assert [type(error.__cause__) for error in kept.flush()] == [StoreUnavailable]
+        assert reports[-1].status == "store_unavailable"
 
 
 async def test_a_read_that_only_waits_for_a_thread_is_no_outage(store):

@@ -175,7 +175,7 @@ def test_bounds_of_a_search(values):
     assert values.search(MEMORIES, limit=0) == []
     assert values.search(MEMORIES, offset=1) == []
     for bounds in ({"limit": -1}, {"offset": -1}):
-        with pytest.raises(InvalidInput, match="limit and offset"):
+        with pytest.raises(InvalidInput, match="at least 0"):
             values.search(MEMORIES, **bounds)
     with pytest.raises(InvalidInput, match=r"\$like"):
         values.search(MEMORIES, filter={"n": {"$like": 1}})
@@ -403,6 +403,47 @@ def test_what_is_over_is_gone_and_a_put_without_a_lifetime_lasts(values):
     wait_until(lambda: values.get(MEMORIES, "k", refresh_ttl=False) is None, "the item is over")
     assert [item.key for item in values.search(MEMORIES)] == ["stays"]
     assert expiry(values, "stays") is None
+
+
+def test_a_namespace_whose_items_are_over_is_not_listed(values):
+    deep = ("x" * 400, "y" * 400, "z" * 400)  # too long to be written out as a name
+    for place in (MEMORIES, (*MEMORIES, "a/b?c"), (*MEMORIES, *deep)):
+        values.put(place, "k", {"n": 1}, ttl=1e-5)
+        wait_until(lambda place=place: values.get(place, "k", refresh_ttl=False) is None, "the item is over")
+        assert values.list_namespaces() == []
+    values.put(MEMORIES, "stays", {"n": 1})
+    values.put((*MEMORIES, "b"), "over", {"n": 1}, ttl=1e-5)
+    values.put((*MEMORIES, "c"), "later", {"n": 1}, ttl=60)
+    wait_until(lambda: values.get((*MEMORIES, "b"), "over", refresh_ttl=False) is None, "the item is over")
+    assert values.list_namespaces() == [MEMORIES, (*MEMORIES, "c")]
+
+
+@pytest.mark.parametrize("ttl", [0, -1, 1e300, float("nan"), "5", True], ids=repr)
+def test_a_lifetime_that_cannot_be_is_named_as_it_was_given(values, ttl):
+    with pytest.raises(InvalidInput, match="ttl must be a number of minutes"):
+        values.batch([PutOp(MEMORIES, "k", {"n": 1}, ttl=ttl)])
+    assert values.get(MEMORIES, "k") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "op"),
+    [
+        ("query", SearchOp(MEMORIES, query=5)),
+        ("filter", SearchOp(MEMORIES, filter="day")),
+        ("limit", SearchOp(MEMORIES, limit="3")),
+        ("offset", SearchOp(MEMORIES, offset=-1)),
+        ("namespace", SearchOp("users")),
+        ("limit", ListNamespacesOp(limit=None)),
+        ("max_depth", ListNamespacesOp(max_depth="1")),
+        ("namespace", PutOp("users", "k", {"n": 1})),
+        ("namespace", GetOp("users", "k")),
+    ],
+    ids=repr,
+)
+def test_an_argument_of_a_wrong_type_stops_its_batch(values, name, op):
+    with pytest.raises(InvalidInput, match=name):
+        values.batch([PutOp(MEMORIES, "k", {"n": 1}), op])
+    assert values.get(MEMORIES, "k") is None
 
 
 def test_default_lifetimes(store):

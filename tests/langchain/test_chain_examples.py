@@ -7,12 +7,8 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-from langchain_core.prompts import ChatPromptTemplate
-
 from impressmem_integrations import ImpressionStore
 from tests.architecture.tree import ROOT
-from tests.langchain.chat import ScriptedChat
 from tests.langchain.loopback import Loopback
 from tests.scripted import impression, save
 
@@ -63,20 +59,3 @@ def test_the_classic_migration(valkey_server):
     assert "Mara is vegan since May." in model.bodies[2]["messages"][0]["content"]
     with ImpressionStore.from_url(valkey_server.url, user="mara") as store:
         assert store.get("MARA-DIET").content == "Mara is vegan since May."
-
-
-@pytest.mark.filterwarnings("ignore::langchain_core._api.deprecation.LangChainDeprecationWarning")
-def test_the_blocks_of_the_page_work_one_after_the_other(store):
-    text = (ROOT / "docs" / "langchain_chains.md").read_text(encoding="utf-8")
-    names: dict[str, Any] = {
-        "store": store,
-        "model": ScriptedChat(fallback="IGNORE"),
-        "prompt": ChatPromptTemplate.from_messages([("system", "{memory}"), ("human", "{question}")]),
-    }
-    blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
-    assert len(blocks) == 6
-    for block in blocks:
-        exec(compile(block, "docs/langchain_chains.md", "exec", dont_inherit=True), names)  # the page's own code
-    names["memory"].close()
-    assert names["result"]["report"].status == "nothing_to_store"
-    assert names["values"].search(("users", "alice"), query="flight")[0].score > 0

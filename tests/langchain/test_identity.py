@@ -9,7 +9,8 @@ import pytest
 
 from impressmem_integrations import ImpressionStore
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.langchain.identity import Filled, Identity, Run, current_context
+from impressmem_integrations.langchain import maintenance_chain
+from impressmem_integrations.langchain.identity import Filled, Identity, Run, current_context, thread_of
 
 NOWHERE = "redis://127.0.0.1:1/0"
 
@@ -40,6 +41,47 @@ def test_lc_07_ids_that_are_no_strings():
     for wrong in ("", 1.5, True, ["alice"], b"alice"):
         with pytest.raises(ConfigurationError):
             user.of(Run({"user_id": wrong}))
+
+
+def test_lc_08_a_thread_or_context_that_is_missing_is_not_taken_for_a_missing_user():
+    with pytest.raises(ConfigurationError, match="names no conv, so it is not known which thread it belongs to"):
+        Filled("thread", "{conv}").of(Run())
+    for context in ("x", 7, ["alice"]):
+        with pytest.raises(ConfigurationError, match=f"its context is a {type(context).__name__}, not a mapping"):
+            Filled("user", "{user_id}").of(Run(context))
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "\t\n", "\u2003"])
+def test_lc_08_blanks_name_nobody(blank):
+    with pytest.raises(ConfigurationError, match=r"user_id (is empty|holds only blanks); give an id"):
+        Filled("user", "{user_id}").of(Run({"user_id": blank}))
+    with pytest.raises(ConfigurationError, match="user"):
+        Filled("user", lambda run: blank).of(Run())
+    with pytest.raises(ConfigurationError, match="user"):
+        Filled("user", blank)
+
+
+def test_other_characters_are_taken_as_they_are(valkey_server):
+    with ImpressionStore.from_url(valkey_server.url) as store:
+        odd = ["a\x00b", "a\x01b", "ab", " ab", "ab "]
+        for user in odd:
+            store.scoped(user=Filled("user", "{user_id}").of(Run({"user_id": user}))).save(
+                "NAME", repr(user), category="General", labels=["Note"]
+            )
+        assert [store.scoped(user=user).get("NAME").content for user in odd] == [repr(user) for user in odd]
+        assert sorted(one.user for one in store.scopes()) == sorted(odd)
+
+
+@pytest.mark.parametrize("thread", [["x"], {"x": 1}, 1.5, True, b"x"], ids=repr)
+def test_lc_07_a_thread_is_a_text_or_a_number(thread):
+    with pytest.raises(ConfigurationError, match="thread_id"):
+        thread_of(Run({}, {"thread_id": thread}))
+    with pytest.raises(ConfigurationError, match="thread_id"):
+        maintenance_chain(ImpressionStore.from_url(NOWHERE), print, user="alice").invoke(
+            {"messages": [("user", "I drink tea")], "thread_id": thread}
+        )
+    assert thread_of(Run({}, {"thread_id": 0})) == "0"
+    assert thread_of(Run({}, {"thread_id": ""})) is None
 
 
 def test_several_fields_never_mean_the_same_name_by_accident():

@@ -237,6 +237,13 @@ def test_a_bad_item_stops_no_other_and_says_what_to_change(tools):
     assert [one["status"] for one in result.artifact["result"]] == ["refused", "created", "refused"]
 
 
+def test_sp_08_a_secret_is_masked_and_the_model_is_told(store, tools):
+    item = {"clue": "KEY", "content": "my password is hunter2!", "category": "C", "labels": ["L"]}
+    said = tools[0].invoke(sent("save_impressions", {"impressions": [item]}), config=ALICE).content
+    assert "secret" in said
+    assert store.scoped(user="alice").get("KEY").content == "my password is [secret]"
+
+
 def test_a_list_written_as_text_is_understood(store, tools):
     tools[0].invoke({"impressions": json.dumps([note("TEA", "x", labels='["Drink", "Hot"]')])}, ALICE)
     assert store.scoped(user="alice").get("TEA").labels == ("Drink", "Hot")
@@ -255,6 +262,14 @@ def test_missing_arguments_are_one_line_for_the_model(tools):
     assert result.status == "error"
     assert "\n" not in result.content
     assert "to_item: Field required" in result.content
+
+
+@pytest.mark.parametrize("arguments", [{}, {"impressions": None}, {"impressions": []}, {"impressions": 5}], ids=repr)
+def test_a_list_that_is_missing_is_an_error_however_it_is_missing(tools, arguments):
+    call = {"type": "tool_call", "name": "save_impressions", "id": "1", "args": arguments}
+    result = tools[0].invoke(call, ALICE)
+    assert result.status == "error"
+    assert result.content.startswith("impressions: ")
 
 
 def test_a_merge_that_cannot_be_is_told_in_words(tools):

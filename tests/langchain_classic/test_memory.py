@@ -18,7 +18,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
 from impressmem_integrations import ImpressionStore
-from impressmem_integrations.errors import ConfigurationError, JobError
+from impressmem_integrations.errors import ConfigurationError, InvalidInput, JobError
 from impressmem_integrations.langchain import ImpressionMemory
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
@@ -230,6 +230,38 @@ def test_inputs_may_be_messages(memory):
     mine.flush()
     assert "I live in Oslo" in model.asked
     assert "Good to know" in model.asked
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(None, None), ({"input": "hi"}, None), ("hi", {}), ([], {})])
+def test_lc09_what_is_no_dict_is_told_apart(memory, inputs, outputs):
+    with pytest.raises(InvalidInput, match="puts must be a dict"):
+        memory().save_context(inputs, outputs)
+    if not isinstance(inputs, dict):
+        with pytest.raises(InvalidInput, match="inputs must be a dict"):
+            memory().load_memory_variables(inputs)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"memory_key": ""},
+        {"memory_key": None},
+        {"input_key": ""},
+        {"output_key": 5},
+        {"return_messages": "yes"},
+        {"limit_seconds": "1"},
+        {"limit_seconds": 0},
+        {"budget_units": -1},
+        {"on_report": 5},
+        {"runner": 3},
+        {"settings": {}},
+        {"on_error": "ignore"},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_wrong_options_are_refused_at_once(memory, wrong):
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        memory(**wrong)
 
 
 def test_unknown_keywords_are_refused(memory):

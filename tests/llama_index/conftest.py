@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,12 @@ from impressmem_integrations.llama_index import ImpressionMemory
 from impressmem_integrations.maintenance.runner import Runner
 from tests.llama_index.chat import Chat
 from tests.scripted import Scripted
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_loop_of_old() -> None:
+    """LlamaIndex' blocking methods take the loop that a fresh main thread makes by itself, which nobody closes."""
+    asyncio.run(asyncio.sleep(0))
 
 
 @pytest.fixture

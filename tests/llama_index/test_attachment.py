@@ -45,10 +45,14 @@ def test_a_url_without_its_password(url: str, plain: str, secret: bool) -> None:
     assert without_password(url) == (plain, secret)
 
 
+def ignore(messages: Any, tools: Any) -> str:
+    return "IGNORE"
+
+
 def made(url: str) -> list[Any]:
     return [
-        ImpressionMemory(url, user="alice", primary=stock()),
-        ImpressionMemoryBlock(url, user="alice"),
+        ImpressionMemory(url, user="alice", primary=stock(), model=ignore),
+        ImpressionMemoryBlock(url, user="alice", model=ignore),
         ImpressionToolSpec(url, user="alice"),
         ImpressionRetriever(url, user="alice"),
     ]
@@ -95,19 +99,19 @@ def test_li09_a_pickle_reconnects_in_another_process() -> None:
         assert "hidden" in whole
         with ImpressionStore.from_url(whole, user="alice") as alice:
             alice.save("USER-HOME", "lives in Lisbon", category="Life", labels=["Home"])
-        data = pickle.dumps(ImpressionMemoryBlock(whole, user="alice"))
+        data = pickle.dumps(ImpressionMemoryBlock(whole, user="alice", model=ignore))
         assert b"hidden" not in data
         found = in_another_process(data, IMPRESSMEM_URL=whole)
         assert "lives in Lisbon" in found.stdout, found.stderr
         without = in_another_process(data, IMPRESSMEM_URL="redis://elsewhere:1/0")
         assert "set IMPRESSMEM_URL" in without.stderr
         server.admin.config_set("requirepass", "")
-        plain = pickle.dumps(ImpressionMemoryBlock(without_password(whole)[0], user="alice"))
+        plain = pickle.dumps(ImpressionMemoryBlock(without_password(whole)[0], user="alice", model=ignore))
         assert "lives in Lisbon" in in_another_process(plain).stdout
 
 
 def test_a_function_for_users_is_left_behind_with_a_clear_error(alice: ImpressionStore, store: ImpressionStore) -> None:
-    block = ImpressionMemoryBlock(store, user=lambda session: "alice")
+    block = ImpressionMemoryBlock(store, user=lambda session: "alice", model=ignore)
     assert pickle.loads(pickle.dumps(block))._attachment.memory("s").scope.user == "alice"  # the same process
     found = in_another_process(pickle.dumps(block), IMPRESSMEM_URL="embedded://:memory:")
     assert found.returncode != 0
@@ -124,7 +128,7 @@ def test_a_closed_component_opens_its_store_again(valkey_server: RunningServer) 
 
 
 def test_a_store_that_was_handed_in_is_never_closed(alice: ImpressionStore) -> None:
-    memory = ImpressionMemory(alice, primary=stock(), model=lambda messages, tools: "IGNORE")
+    memory = ImpressionMemory(alice, primary=stock(), model=ignore)
     assert memory.close() == []
     assert alice.stats().impressions == 0
 

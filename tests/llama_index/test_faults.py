@@ -10,14 +10,14 @@ import pytest
 from llama_index.core.chat_engine import SimpleChatEngine
 
 from impressmem_integrations import ImpressionStore
-from impressmem_integrations.errors import JobError, StoreUnavailable
+from impressmem_integrations.availability import availability_of
+from impressmem_integrations.errors import ConfigurationError, JobError, StoreUnavailable
 from impressmem_integrations.llama_index import (
     ImpressionMemory,
     ImpressionMemoryBlock,
     ImpressionRetriever,
     ImpressionToolSpec,
 )
-from impressmem_integrations.llama_index.reading import reader_of
 from impressmem_integrations.maintenance.runner import Runner
 from tests.llama_index.chat import Chat
 from tests.llama_index.stock import stock
@@ -88,11 +88,41 @@ def test_a_stock_memory_with_no_server(chat: Chat, runner: Runner, keeper: Scrip
     assert block.end_session(memory).status == "store_unavailable"
 
 
-def test_tools_and_retriever_with_no_server() -> None:
+def test_tools_with_no_server() -> None:
     tools = {tool.metadata.name: tool for tool in ImpressionToolSpec(DOWN, user="alice").to_tool_list()}
     assert "cannot be reached" in tools["recall_impressions"].call(query="x").content
-    (node,) = ImpressionRetriever(DOWN, user="alice").retrieve("x")
-    assert "unavailable, not empty" in node.text
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_retriever_with_no_server_finds_nothing_or_raises(awaited: bool, caplog: Any) -> None:
+    def ask(retriever: ImpressionRetriever) -> list[Any]:
+        return asyncio.run(retriever.aretrieve("nuts")) if awaited else retriever.retrieve("nuts")
+
+    assert ask(ImpressionRetriever(DOWN, user="alice")) == []
+    assert "memory is not shown" in caplog.text
+    assert "nuts" not in caplog.text
+    with pytest.raises(StoreUnavailable):
+        ask(ImpressionRetriever(DOWN, user="alice", on_error="raise"))
+
+
+def test_a_password_that_is_changed_meanwhile_breaks_no_chat(chat: Chat, memory_of: Make) -> None:
+    binary = valkey_binary()
+    assert binary is not None
+    with RunningServer(binary, tcp=True, password="hidden") as server:
+        url = f"{server.url}/0"
+        wrong = memory_of(url.replace("hidden", "other"), user="alice")
+        with pytest.raises(ConfigurationError, match="password"):  # it never worked: that is for the developer to see
+            wrong.get(input="x")
+        memory = memory_of(url, user="alice")
+        assert memory.get(input="x") == []
+        server.admin.config_set("requirepass", "changed")
+        server.admin.client_kill_filter(_type="normal", skipme=True)
+        talk = SimpleChatEngine.from_defaults(llm=chat.llm, memory=memory)
+        assert str(talk.chat(NUTS)) == "ok"
+        assert told(chat)
+        with pytest.raises(ConfigurationError):
+            ImpressionRetriever(url, user="alice", on_error="raise").retrieve("x")
+        memory.flush()
 
 
 def test_a_silent_server_is_not_waited_for_again(
@@ -106,8 +136,8 @@ def test_a_silent_server_is_not_waited_for_again(
         own_server.pause()
         try:
             talk.chat(NUTS)
-            assert reader_of(memory._attachment).away
-            assert reader_of(memory_of(alice)._attachment).away  # of the same store: it need not find out by itself
+            assert availability_of(alice).away
+            assert availability_of(memory_of(alice.scoped(user="bob"))._attachment.memory()).away  # of the same store
             talk.chat(NUTS)
             assert told(chat, 0)
             assert told(chat, 1)
@@ -124,7 +154,7 @@ async def test_li05_the_loop_goes_on_while_memory_is_read(
     with own_server.client(retry=AT_ONCE) as client:
         alice = ImpressionStore(client=client, user="alice")
         alice.save("USER-HOME", "lives in Lisbon", category="Life", labels=["Home"])
-        reads: Any = memory_of(alice) if form == "memory" else ImpressionMemoryBlock(alice)
+        reads: Any = memory_of(alice) if form == "memory" else ImpressionMemoryBlock(alice, model=Scripted())
         reads.limit_seconds = 30
         own_server.pause()
         try:

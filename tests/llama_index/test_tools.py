@@ -93,6 +93,28 @@ def test_arguments_are_checked_here_item_by_item(alice: ImpressionStore) -> None
         assert "level" in output.content
 
 
+def test_sp08_a_secret_is_masked_and_the_model_is_told(alice: ImpressionStore) -> None:
+    note = impression("KEY", "mein Passwort ist geheim123")
+    for output in both(tool(alice, "save_impressions"), impressions=[note]):
+        assert "secret" in output.content
+        assert "geheim123" not in output.content
+    held = alice.get("KEY")
+    assert held is not None
+    assert held.content == "mein Passwort ist [secret]"
+
+
+def test_the_answer_to_thousands_of_items_is_short_and_names_what_went_wrong(alice: ImpressionStore) -> None:
+    items: list[Any] = [impression(f"N{place}", "the same") for place in range(2_000)]
+    output = tool(alice, "save_impressions").call(impressions=[*items, {"clue": "LAST"}])
+    assert len(output.content) < 5_000
+    assert output.content.startswith("Saved 2000/2001.\n- LAST: not saved: ")
+    shown = output.content.count("\n- N")
+    assert output.content.endswith(f"\n- and {2_000 - shown:,} more such lines")
+    assert len(output.raw_output.artifact) == 2_001
+    bad = tool(alice, "save_impressions").call(impressions=[{"clue": "X" * 900, str(place): 1} for place in range(900)])
+    assert len(bad.content) < 6_000
+
+
 def test_merging(alice: ImpressionStore) -> None:
     alice.save("A", "x", category="Food", labels=["One"])
     alice.save("B", "y", category="Meals", labels=["One"])

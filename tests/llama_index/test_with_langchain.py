@@ -15,7 +15,7 @@ from impressmem_integrations.llama_index import ImpressionMemory
 from impressmem_integrations.maintenance.runner import Runner
 from tests.langchain.chat import ScriptedChat
 from tests.llama_index.chat import Chat
-from tests.llama_index.test_memory import times
+from tests.llama_index.test_memory import assistant, times, user
 from tests.scripted import Scripted, impression, save
 
 SAID = (
@@ -50,3 +50,17 @@ def test_one_user_and_one_thread_in_both(
     for request in (chat.requests[-1], model.requests[-1]):
         assert "has a nut allergy" in str(request)
         assert "paints in oil" in str(request)
+
+
+def test_a_turn_said_again_is_distilled_again_in_a_thread_of_both(
+    alice: ImpressionStore, keeper: Scripted, memory_of: Callable[..., ImpressionMemory]
+) -> None:
+    memory = memory_of(alice, thread_id="shared")
+    elsewhere: list[tuple[str, str]] = []
+    for text, other in zip((SAID[0], SAID[1], SAID[0], SAID[1], SAID[1]), (*SAID[2:], "I like tea."), strict=True):
+        memory.put_messages([user(text), assistant()])
+        assert memory.flush() == []
+        elsewhere += [("user", other), ("assistant", "I see.")]
+        assert alice.maintain(elsewhere, keeper, thread_id="shared").status == "nothing_to_store"
+    assert [times(keeper, text) for text in SAID[:2]] == [2, 3]
+    assert [times(keeper, text) for text in (*SAID[2:], "I like tea.")] == [1] * 5

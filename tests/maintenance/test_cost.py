@@ -7,10 +7,12 @@ import threading
 
 import pytest
 
+from impressmem_integrations.core.commands import write
 from impressmem_integrations.core.effects import AskModel
 from impressmem_integrations.maintenance.account import reservation
 from impressmem_integrations.maintenance.distiller import RuleDistiller
 from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.model import Usage
 from tests.scripted import Scripted, impression, said, save
 
 TURN = said("I live in Oslo")
@@ -166,3 +168,16 @@ def test_the_tokens_of_a_day_are_never_passed_by_twenty_writers_at_once(alice, m
     assert 0 < spent <= 40_000
     assert alice.stats().tokens_today == spent
     assert any("tokens of the day" in report.reason for report in reports)
+
+
+def test_what_is_settled_after_midnight_leaves_the_new_day_as_it_is(alice):
+    def account(day, **amounts):
+        return alice._answer(write.account(alice._bound, day, **amounts))
+
+    assert account("2026-05-24", reserve=700, most=1_000)
+    assert account("2026-05-25", reserve=600, most=1_000)  # another process, after midnight
+    assert account("2026-05-24", release=700, usage=Usage(500, 90, 1))
+    assert alice.stats().input_tokens == 500
+    assert not account("2026-05-25", reserve=500, most=1_000)
+    assert account("2026-05-25", reserve=400, most=1_000)
+    assert not account("2026-05-24", reserve=1, most=1_000)  # a clock that is behind opens no day again

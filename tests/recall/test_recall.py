@@ -322,3 +322,93 @@ def test_what_was_said_on_the_day_a_question_names_comes_first(alice):
     best = {item.kind: item.said_at.month for item in reversed(found.items)}
     assert best == {"impression": 5, "turn": 5}
     assert {item.said_at.month for item in found.items} == {4, 5, 6}  # held back, not left out
+
+
+# --- what a newcomer found --------------------------------------------------------------------------------------------
+
+
+def test_one_kept_turn_does_not_hide_the_notes(alice):
+    """A name that every note says tells little, also where it is rare among the few turns."""
+    for n, text in enumerate(
+        ["works as an engineer", "has two children", "sings alto", "swims", "was born in Braga"] * 2
+    ):
+        note(alice, f"M{n}", f"Maria {text} {n}", "Person")
+    alice.remember_turns(said("Maria will be late today.", "Fine."))
+    found = alice.recall("What do you know about Maria?", budget_units=8_000)
+    assert {item.clue for item in found.items if item.kind == "impression"} == {f"M{n}" for n in range(10)}
+
+
+def test_of_a_long_text_the_part_that_answers_is_shown(alice):
+    note(
+        alice,
+        "RECIPE",
+        "Grandmother's cooking. " + "Add and stir. " * 300 + "The secret of the goulash is chocolate.",
+        "Food",
+    )
+    alice.remember_turns(
+        said("Here is my contract. " + "Lorem ipsum dolor. " * 500 + "The deposit is 900 euros.", "Thanks.")
+    )
+    found = alice.recall("What is the secret of her goulash?", budget_units=300)
+    assert found.items[0].clue == "RECIPE"
+    assert found.items[0].content.startswith("Grandmother's")  # whole for code, a part in the text
+    assert "… " in found.text
+    assert "secret of the goulash is chocolate" in found.text
+    assert found.units <= 300
+    assert "deposit is 900 euros" in alice.recall("How much is the deposit?").text
+
+
+def test_a_note_that_a_context_shows_shortened_can_still_be_relevant(alice):
+    note(
+        alice,
+        "R",
+        "Grandmother's cooking. " + "Add and stir. " * 100 + "The secret of the goulash is chocolate.",
+        "Food",
+    )
+    made = alice.context("What is the secret of her goulash?", budget_units=300)
+    assert "R" not in made.included
+    assert "secret of the goulash is chocolate" in made.relevant
+    assert [omission.count for omission in made.omitted if omission.what == "impressions"] == [1]
+
+
+def test_what_stands_beside_a_hit_is_called_so(alice):
+    for n, text in enumerate(["likes jazz", "owns a boat", "hates turnips", "is left handed", "was in Peru"]):
+        note(alice, f"N{n}", text, f"C{n}", f"l{n}")
+    receipts = {item.clue: dict(item.receipt) for item in alice.recall("turnips?").items}
+    assert receipts.pop("N2") == {"notes": 1}
+    assert all(set(receipt) == {"beside"} for receipt in receipts.values())
+
+
+def test_a_question_within_a_category_says_which_lanes_found_what(alice):
+    for n in range(6):
+        note(alice, f"C{n}", f"saw animals, number {n}", "Zoo", "Trip")
+    note(alice, "Z", "saw two zebras", "Zoo", "Trip")
+    note(alice, "LAST", "saw the gift shop", "Zoo", "Trip")
+    first = alice.recall("zebras", category="Zoo").items[0]
+    assert (first.clue, dict(first.receipt)) == ("Z", {"filed": 2, "notes": 1})
+
+
+def test_a_note_gets_no_credit_for_labels_of_its_own(alice):
+    note(alice, "ONE", "hums", "A", "Music")
+    note(alice, "TWO", "whistles", "A", "Music", "Zebra")
+    assert all("links" not in item.receipt for item in alice.recall("any music?").items)
+
+
+def test_an_omission_says_whether_a_larger_budget_helps(kitchen):
+    note(kitchen, "STRONG", "zucchini zucchini zucchini from the zucchini garden", "Food", "Diet")
+    for n in range(30):
+        note(kitchen, f"LONG-{n}", f"the zucchini was cooked in pan {n}", "Food", "Cooking")
+    found = kitchen.recall("zucchini", budget_units=150)
+    reasons = {(omission.what, omission.why): omission for omission in found.omitted}
+    missing = reasons["impressions", "budget"]
+    more = kitchen.recall("zucchini", budget_units=found.units + missing.units + 20)
+    assert set(missing.clues) <= {item.clue for item in more.items}
+
+
+def test_what_was_not_read_counts_with_the_units_it_takes(alice):
+    alice.save_many(
+        {"clue": f"N{n}", "content": f"note {n} about a long walk by the river", "category": "B", "labels": ["l"]}
+        for n in range(800)
+    )
+    (left,) = alice.recall(category="B", budget_units=200).omitted
+    assert left.count > 700
+    assert left.units == pytest.approx(left.count * 13, rel=0.2)

@@ -57,6 +57,19 @@ def test_held_out_sentences(name, sentences, capsys):
     assert invented == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'm allergic to nuts.\x00\x1b[31m",
+        "\x1b[1;31mI'm allergic to nuts\x1b[0m.",
+        "I'm \x1b[4mallergic\x1b[24m to\x07 nuts.",
+        "\x1b]0;a title\x07I'm allergic to nuts.\x9b0m\x7f",
+    ],
+)
+def test_what_a_terminal_wrote_is_no_part_of_a_fact(said):
+    assert kept(said) == {"USER-ALLERGY-NUTS": "Allergic to nuts"}
+
+
 def test_the_answer_is_an_openai_message_like_any_model_s():
     answer = RuleDistiller()(request(("user", "I'm allergic to hazelnuts.")), tools=None)
     assert answer["role"] == "assistant"

@@ -19,9 +19,11 @@ _RECORD = RECORD.encode()
 
 
 class Heard(NamedTuple):
-    """A message kept as evidence.
+    """A message kept as evidence that a question found.
 
     Attributes:
+        score: By its own words and its neighbours'.
+        itself: Whether it says a word of the question.
         position: Its place among the kept messages.
         at: When it was said.
         turn: Digest of its turn's id.
@@ -30,6 +32,8 @@ class Heard(NamedTuple):
         text: What was said.
     """
 
+    score: float
+    itself: bool
     position: int
     at: datetime
     turn: str
@@ -43,6 +47,7 @@ class Noted(NamedTuple):
 
     Attributes:
         words: Its score by its own words and its neighbours'.
+        itself: Whether it says a word of the question; what does not stands beside one that does.
         names: Its score by the names it is filed under.
         links: Its score by labels that occur with labels the question names.
         position: Its place in creation order.
@@ -50,6 +55,7 @@ class Noted(NamedTuple):
     """
 
     words: float
+    itself: bool
     names: float
     links: float
     position: int
@@ -61,15 +67,13 @@ class Found(NamedTuple):
 
     Attributes:
         now: The server's time.
-        stored: Impressions in the index.
         impressions: What was found by words, by names of categories and labels, or along links of labels.
-        turns: (score, message).
+        turns: What was said.
     """
 
     now: datetime
-    stored: int
     impressions: tuple[Noted, ...]
-    turns: tuple[tuple[float, Heard], ...]
+    turns: tuple[Heard, ...]
 
 
 def search(
@@ -89,9 +93,8 @@ def search(
         now, impressions, heard = reply
         return Found(
             moment(int(now)),
-            int(impressions[0]),
-            tuple(map(_noted, impressions[2:])),
-            tuple(map(_heard, heard[2:])),
+            tuple(map(_noted, impressions)),
+            tuple(map(_heard, heard)),
         )
 
     args: tuple[Wire, ...] = (
@@ -112,11 +115,11 @@ def search(
 
 
 def _noted(raw: Raw) -> Noted:
-    words, names, links, position, rest = raw.split(_RECORD, 4)
-    return Noted(float(words), float(names), float(links), int(position), stored(rest))
+    words, itself, names, links, position, rest = raw.split(_RECORD, 5)
+    return Noted(float(words), itself == b"1", float(names), float(links), int(position), stored(rest))
 
 
-def _heard(raw: Raw) -> tuple[float, Heard]:
-    score, position, value = as_text(raw).split(RECORD, 2)
+def _heard(raw: Raw) -> Heard:
+    score, itself, position, value = as_text(raw).split(RECORD, 3)
     said, _, turn, thread, speaker, text = value.split(UNIT, 5)
-    return float(score), Heard(int(position), moment(int(said)), turn, thread, speaker, text)
+    return Heard(float(score), itself == "1", int(position), moment(int(said)), turn, thread, speaker, text)

@@ -23,12 +23,14 @@ local function named_by(terms)
   return {unpack(list, 1, math.min(MOST_NAMES, #list))}
 end
 
--- Adds a score to the `most` members of a set that were touched last.
-local function credit(scores, key, score, most)
-  for _, member in ipairs(call('ZREVRANGE', key, 0, most - 1)) do scores[member] = (scores[member] or 0) + score end
+-- Adds a score to the `most` members of a set that were touched last, but for those of `others`.
+local function credit(scores, key, score, most, others)
+  for _, member in ipairs(call('ZREVRANGE', key, 0, most - 1)) do
+    if not others[member] then scores[member] = (scores[member] or 0) + score end
+  end
 end
 
--- Returns member -> score by names, and member -> score along links.
+-- Returns member -> score by names, and member -> score along links, for members that no name found.
 local function by_name(terms, size, weight, along, most)
   local LINKS_PER_LABEL = 5
   local scores, linked, passed, said = {}, {}, {}, {}
@@ -39,7 +41,7 @@ local function by_name(terms, size, weight, along, most)
   for _, name in ipairs(matched) do
     local part, kind, key = name[1] * name[1] * weight, name[2], prefix .. name[2] .. ':' .. name[3]
     local df = call('ZCARD', key)
-    credit(scores, key, part * inverse_frequency(size, df), most)
+    credit(scores, key, part * inverse_frequency(size, df), most, {})
     if kind == 'label' then
       local links = call('ZREVRANGE', prefix .. 'links:' .. name[3], 0, LINKS_PER_LABEL - 1, 'WITHSCORES')
       for i = 1, #links, 2 do
@@ -50,7 +52,7 @@ local function by_name(terms, size, weight, along, most)
   end
   for label, share in pairs(passed) do
     local key = prefix .. 'label:' .. label
-    credit(linked, key, share * inverse_frequency(size, call('ZCARD', key)), math.ceil(most / 2))
+    credit(linked, key, share * inverse_frequency(size, call('ZCARD', key)), math.ceil(most / 2), scores)
   end
   return scores, linked
 end

@@ -1,5 +1,6 @@
 -- Looks terms up in one index: BM25 over sorted sets, with the rows beside each hit. Needs lib/scope.
--- Math, with N rows and df of a term: idf = ln(1 + (N - df + 0.5) / (df + 0.5)); a row's score is the sum over the terms
+-- Math, with N rows and df of a term, both counted over all indexes that are searched, so that their scores can be
+-- compared: idf = ln(1 + (N - df + 0.5) / (df + 0.5)); a row's score is the sum over the terms
 -- of idf times the largest of its own weight and its neighbours' weights at their share. Terms are taken by rising df
 -- while the summed df stays under the cap (at least one); the best rows are re-scored with the frequent terms.
 -- Can fail: WRONGTYPE. Reads only.
@@ -7,19 +8,24 @@ local function inverse_frequency(size, frequency)
   return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
 end
 
--- Terms that the index knows, rarest first, and the df of each term asked for.
-local function known_terms(index, terms)
-  local frequencies, found = {}, {}
+-- How often each term stands in an index.
+local function frequencies_in(index, terms)
+  local frequencies = {}
+  for i, term in ipairs(terms) do frequencies[i] = call('ZCARD', index.keys .. term) end
+  return frequencies
+end
+
+-- Terms that the index knows, rarest first.
+local function known_terms(index, terms, idfs)
+  local found = {}
   for i, term in ipairs(terms) do
-    local df = call('ZCARD', index.keys .. term)
-    frequencies[i] = df
+    local df = index.frequencies[i]
     if df > 0 then
-      found[#found + 1] = {key = index.keys .. term, df = df, idf = inverse_frequency(index.size, df), term = term,
-                           mark = RECORD .. term .. UNIT}
+      found[#found + 1] = {key = index.keys .. term, df = df, idf = idfs[i], term = term, mark = RECORD .. term .. UNIT}
     end
   end
   table.sort(found, function(a, b) return a.df < b.df or (a.df == b.df and a.term < b.term) end)
-  return found, frequencies
+  return found
 end
 
 -- How many of the terms are read whole.
@@ -84,14 +90,14 @@ local function rescored(members, count, known, most)
   return {unpack(members, 1, math.min(most, #members))}
 end
 
--- index: `keys` (prefix of the term sets), `texts` (hash: member -> its terms as written), `size`, `order` (sorted set
+-- index: `keys` (prefix of the term sets), `texts` (hash: member -> its terms as written), `frequencies`, `order` (sorted set
 -- whose ranks are positions; nil where the members themselves are), `shares` (of the neighbours at distance 1, 2 ...),
 -- `gap` (ms beyond which rows are no neighbours), `times(members)` -> list.
--- Returns member -> score, member -> position, the df per term.
-local function lookup(index, terms, cap, most)
-  local found, frequencies = known_terms(index, terms)
+-- Returns member -> score, member -> position, member -> whether it says any of the terms itself.
+local function lookup(index, terms, idfs, cap, most)
+  local found = known_terms(index, terms, idfs)
   local scores, positions = {}, {}
-  if not found[1] then return scores, positions, frequencies end
+  if not found[1] then return scores, positions, {} end
   local rare, known, width = rare_terms(found, cap), {}, #index.shares
   local members = best_by_rare(found, rare, rare < #found and 3 * most or most)
   if rare < #found then
@@ -137,5 +143,5 @@ local function lookup(index, terms, cap, most)
       if score > 0 then scores[member] = score end
     end
   end
-  return scores, positions, frequencies
+  return scores, positions, known
 end

@@ -21,6 +21,9 @@ _SECRET_SHAPE = re.compile(
     r"|eyJ[\w-]{10,}|-----BEGIN|://[^\s/@]+:[^\s/@]+@|(?<!\d)\d(?:[ -]?\d){11,18}(?!\d)"
     r"|(?=[\w+/=-]*\d)(?=[\w+/=-]*[A-Za-z])[A-Za-z0-9+/=_-]{20,}"
 )
+# What a terminal wrote into a text: escape sequences with their arguments, then single control characters.
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])|\x9b[0-?]*[ -/]*[@-~]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 # A quotation that never ends takes the rest with it.
 _QUOTED = re.compile(
@@ -44,10 +47,14 @@ def holds_secret(text: str) -> bool:
 
 
 def sentences(message: str) -> Iterator[str]:
-    """Yield the sentences that are the user's own words: without code, quotations, pasted lines and secrets."""
+    """Yield the sentences that are the user's own words: without code, quotations, pasted lines and secrets.
+
+    Escape sequences and control characters are no words: they are taken out first.
+    """
     if len(message) > MAX_MESSAGE_CHARACTERS:
         return
-    text = _QUOTED.sub(" … ", _FENCE.sub(" … ", message))
+    text = _CONTROL.sub(" ", _ESCAPE.sub("", message))
+    text = _QUOTED.sub(" … ", _FENCE.sub(" … ", text))
     for line in text.splitlines():
         if _PASTED_AFTER.search(line):
             return  # what follows "here is the mail:" is somebody else's
