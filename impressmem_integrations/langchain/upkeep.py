@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -13,10 +12,11 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Seen
 from impressmem_integrations.core.effects import Flow, ask
-from impressmem_integrations.errors import ModelError, StoreError, StoreUnavailable
+from impressmem_integrations.errors import ModelError, StoreUnavailable
 from impressmem_integrations.langchain.repeats import in_their_history
 from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD
-from impressmem_integrations.maintenance.job import MaintenanceJob, Outages, tell
+from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.outage import Outages, unavailable
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
@@ -102,9 +102,11 @@ class Upkeep:
             return self._told(_AWAY)
         messages = job.messages
         if job.earlier:
-            with suppress(StoreError):  # maintenance meets it as well, and reports it
+            try:
                 seen = await job.memory.aperform(_seen(job))
-                messages = in_their_history(messages, job.earlier, seen.turns)
+            except StoreUnavailable as error:
+                return self._told(unavailable(error))
+            messages = in_their_history(messages, job.earlier, seen.turns)
         return self._told(
             await job.memory.amaintain(messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
         )
@@ -112,8 +114,11 @@ class Upkeep:
     def _distil(self, job: Job) -> Report:
         messages = job.messages
         if job.earlier:
-            with suppress(StoreError):  # as above
-                messages = in_their_history(messages, job.earlier, job.memory.perform(_seen(job)).turns)
+            try:
+                seen = job.memory.perform(_seen(job))
+            except StoreUnavailable as error:  # a second try would wait for a silent server once more
+                return unavailable(error)
+            messages = in_their_history(messages, job.earlier, seen.turns)
         return job.memory.maintain(messages, job.model, thread_id=job.thread, at=job.at, settings=self._settings)
 
     def _told(self, report: Report) -> Report:

@@ -22,13 +22,13 @@ from impressmem_integrations.errors import (
     InvalidInput,
     JobError,
     RunnerClosed,
-    StoreTimeout,
     StoreUnavailable,
 )
 from impressmem_integrations.llama_index import events
 from impressmem_integrations.llama_index.attachment import Attachment
 from impressmem_integrations.llama_index.turnlog import TurnLog
-from impressmem_integrations.maintenance.job import MaintenanceJob, Outages, tell
+from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.outage import Outages, unavailable
 from impressmem_integrations.maintenance.runner import Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Message, Report
@@ -154,7 +154,7 @@ class Upkeep:
             )
             note(_seen(memory, thread))
         except StoreUnavailable as error:
-            return Report("store_unavailable", reason=str(error), silent=isinstance(error, StoreTimeout))
+            return unavailable(error)
         return report
 
     def tell(self, report: Report, user: str | None, thread: str) -> None:

@@ -19,13 +19,14 @@ from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import InvalidInput, StalePlan, StoreTimeout, StoreUnavailable, tries_in_words
+from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable, tries_in_words
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
 from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD
 from impressmem_integrations.maintenance.group import Group, as_new, not_distilled
 from impressmem_integrations.maintenance.line import Line, StandInLine
+from impressmem_integrations.maintenance.outage import unavailable
 from impressmem_integrations.maintenance.plan import (
     Wish,
     named_clues,
@@ -130,7 +131,7 @@ def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
             yield from ask(StandInLine(line))
             continue
         except StoreUnavailable as error:
-            done.append(Report("store_unavailable", reason=str(error), silent=isinstance(error, StoreTimeout)))
+            done.append(unavailable(error))
             break
         if report is None:
             break

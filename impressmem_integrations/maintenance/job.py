@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from impressmem_integrations.errors import ModelError, StoreUnavailable
+from impressmem_integrations.maintenance.outage import Outages
 from impressmem_integrations.maintenance.runner import RetryLater
 from impressmem_integrations.model import Report
 
@@ -22,34 +23,6 @@ _log = logging.getLogger(__name__)
 
 _SILENT_TRIES = 2
 """Tries of one job with a server that says nothing: each of them waits the whole socket timeout."""
-
-
-class Outages:
-    """What the jobs of one store know of each other: which of them had to give up because no server answered.
-
-    So an outage costs one job its tries, and not each job that waits behind it.
-    """
-
-    def __init__(self) -> None:
-        self._given_up = 0
-        self._silent = 0
-
-    def mark(self) -> tuple[int, int]:
-        """Where a job stands that is submitted now."""
-        return self._given_up, self._silent
-
-    def gave_up(self, *, silent: bool) -> None:
-        """Note that a job was given up, perhaps after a server that was silent."""
-        self._given_up += 1
-        self._silent += silent
-
-    def since(self, mark: tuple[int, int]) -> bool:
-        """Whether a job was given up since."""
-        return self._given_up > mark[0]
-
-    def silent_since(self, mark: tuple[int, int]) -> bool:
-        """Whether one was given up since after a server that was silent."""
-        return self._silent > mark[1]
 
 
 class MaintenanceJob:

@@ -9,7 +9,8 @@ import pytest
 
 from impressmem_integrations import ImpressionStore
 from impressmem_integrations.errors import ConfigurationError, JobError, ModelError, StoreUnavailable
-from impressmem_integrations.maintenance.job import MaintenanceJob, Outages, tell
+from impressmem_integrations.maintenance.job import MaintenanceJob, tell
+from impressmem_integrations.maintenance.outage import Outages
 from impressmem_integrations.maintenance.runner import RetryLater, Runner
 from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
