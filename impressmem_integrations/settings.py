@@ -86,8 +86,8 @@ class Limits:
         max_journal_entries: Entries the journal of a scope keeps.
         max_journal_days: Age in days after which a journal entry leaves.
         keep_turns: Keep the messages of distilled turns as evidence that recall finds.
-        max_turns: Messages kept as evidence.
-        max_turn_bytes: Bytes of messages kept as evidence.
+        max_turns: Messages kept as evidence; the oldest leave. A turn of more is not kept.
+        max_turn_bytes: Bytes of messages kept as evidence; the oldest leave. A turn of more is not kept.
         max_turn_days: Age in days after which a message kept as evidence leaves.
     """
 
