@@ -17,6 +17,7 @@ from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
+from impressmem_integrations.core.flows.recollect import switch
 from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable
 from impressmem_integrations.maintenance import json_mode, prompt
@@ -94,6 +95,7 @@ def maintain(
     """
     if mode not in ("auto", "tools", "json"):
         raise InvalidInput('mode must be "auto", "tools" or "json"')
+    flush = switch(flush, "flush")
     turns = cut_turns(messages, at=at)
     if not turns:
         return Report("skipped", reason="the messages hold no turn of a user")

@@ -1,4 +1,4 @@
-"""One turn that is over a limit alone: refused, or skipped by maintenance with a word, and nothing else leaves for it."""
+"""One turn that is over a limit alone: refused, or skipped by maintenance with a word; nothing else leaves for it."""
 
 from __future__ import annotations
 

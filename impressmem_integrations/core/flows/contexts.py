@@ -17,7 +17,7 @@ from impressmem_integrations.core.commands.read import Behind, Material, Same
 from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
-from impressmem_integrations.core.flows.recollect import positive
+from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
 from impressmem_integrations.model import Context, Impression, common_prefix
 
@@ -47,6 +47,7 @@ def context(
     """
     if query is not None and not isinstance(query, str):
         raise InvalidInput("query must be text")
+    strict = switch(strict, "strict")
     budget = DEFAULT_BUDGET_UNITS if budget_units is None else positive(budget_units, "budget_units")
     made = yield from _current(bound, budget)
     if query is not None and query.strip() and made.text:

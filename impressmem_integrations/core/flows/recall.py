@@ -11,10 +11,10 @@ from typing import NamedTuple
 from impressmem_integrations.core import ranking, render
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound, bytes_to_read
 from impressmem_integrations.core.commands import read
-from impressmem_integrations.core.commands.records import Facts
+from impressmem_integrations.core.commands.records import Facts, asked_labels
 from impressmem_integrations.core.commands.search import Found, search
 from impressmem_integrations.core.effects import Flow, ask
-from impressmem_integrations.core.flows.recollect import positive
+from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.core.ranking import CONSTANTS, Filling, Row, Scored
 from impressmem_integrations.core.text import Name, loose, normal_name, tokenise, tokenise_question
 from impressmem_integrations.core.when import Named, named_dates
@@ -51,7 +51,7 @@ def recall(
     query: str | None = None,
     *,
     category: str | None = None,
-    labels: Sequence[str] = (),
+    labels: Sequence[str] | None = (),
     budget_units: int = DEFAULT_RECALL_UNITS,
     fill: bool = False,
 ) -> Flow[Recall]:
@@ -65,7 +65,7 @@ def recall(
         bound: The scope.
         query: A question in plain words, in any language; of a longer text the first 8,000 characters count.
         category: A category to look in.
-        labels: Labels to look for; any of them counts, more is better.
+        labels: Labels to look for, up to 1,000 different ones; any of them counts, more is better.
         budget_units: The most units of the text.
         fill: Use the budget up, with weaker and then the newest items, instead of stopping where evidence stops.
 
@@ -76,12 +76,11 @@ def recall(
         InvalidInput: An argument is wrong.
     """
     budget = positive(budget_units, "budget_units")
-    if isinstance(labels, str | bytes):
-        raise InvalidInput("labels must be a list of texts")
+    fill = switch(fill, "fill")
     if query is not None and not isinstance(query, str):
         raise InvalidInput("query must be text")
     within = normal_name(category, "category") if category is not None else None
-    with_labels = [normal_name(label, "label") for label in labels]
+    with_labels = asked_labels(labels)
     query = query.lstrip()[:_MOST_QUESTION] if query else query
     terms = tokenise_question(query) if query else []
     if within or with_labels or not terms:
