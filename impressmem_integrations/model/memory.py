@@ -326,7 +326,8 @@ class Stats:
         output_tokens: Their output tokens.
         model_ms: Milliseconds spent in them.
         tokens_today: Tokens of the (UTC) day of the last call.
-        reused_units: Units of contexts that repeated the text before, over all changes of a context.
+        reused_units: Units of contexts that repeated the text before, over all changes of a context. One that is read
+            again unchanged is not counted, since reading it writes nothing: a lower bound of what a cache can reuse.
         fresh_units: Units of contexts that did not.
     """
 

@@ -277,3 +277,15 @@ def test_a_budget_too_small_for_the_frame_gives_no_frame(alice):
     made = alice.context(budget_units=3)
     assert (made.text, made.units) == ("", 0)
     assert made.omitted[0].count == 3
+
+
+def test_reused_units_count_changes_of_a_context_and_not_its_readings(alice):
+    fill(alice, 30)
+    alice.context()
+    before = alice.stats()
+    for _ in range(5):
+        alice.context()
+    assert alice.stats() == before
+    alice.save("ONE-MORE", "one more note", category="C", labels=["L"])
+    alice.context()
+    assert alice.stats().reused_units + alice.stats().fresh_units > before.reused_units + before.fresh_units

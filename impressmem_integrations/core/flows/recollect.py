@@ -54,7 +54,7 @@ def switch(value: bool, what: str) -> bool:
 
 
 def stats(bound: Bound) -> Flow[Stats]:
-    """Counts of the scope; they show the moment, but for model calls and units, which add up over its life."""
+    """Counts of the scope. Units of contexts are counted when a context changes, not when it is read unchanged."""
     return (yield from ask(read.stats(bound)))
 
 
