@@ -2,8 +2,8 @@
 
 Read are years, months and days in English (`in May`, `May 2023`, `7 May 2023`, `May 7th`, `in 2023`), German, French
 and Spanish (`im Mai`, `7. Mai 2023`, `en mai 2023`, `7 de mayo de 2023`), as numbers (`2023-05-07`, `2023-05`,
-`7.5.2023`) and in Chinese and Japanese (`2023年5月7日`, `5月`). Left alone are words that need a clock (`yesterday`), spans
-(`between May and June`, `since 2020`) and what may be read in two ways (`05/07/2023`).
+`7.5.2023`) and in Chinese and Japanese (`2023年5月7日`, `5月`). Left alone are words that need a clock
+(`yesterday`), spans (`between May and June`, `since 2020`) and what may be read in two ways (`05/07/2023`).
 """
 
 from __future__ import annotations

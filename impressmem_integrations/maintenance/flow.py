@@ -17,12 +17,13 @@ from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
+from impressmem_integrations.core.flows.recollect import switch
 from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
-from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD, keep_operations
+from impressmem_integrations.maintenance.evidence import keep_operations, thread_of
 from impressmem_integrations.maintenance.plan import (
     Wish,
     named_clues,
@@ -90,16 +91,15 @@ def maintain(
     The driver counts the seconds and answers `AskModel` and `AskReview`. A failing model or server is a status.
 
     Raises:
-        InvalidInput: A message cannot be read, or `at` has no zone.
+        InvalidInput: A message cannot be read, or an argument is wrong.
     """
-    if at is not None and at.tzinfo is None:
-        raise InvalidInput("at needs a zone, e.g. datetime.now(timezone.utc)")
     if mode not in ("auto", "tools", "json"):
         raise InvalidInput('mode must be "auto", "tools" or "json"')
+    flush = switch(flush, "flush")
     turns = cut_turns(messages, at=at)
     if not turns:
         return Report("skipped", reason="the messages hold no turn of a user")
-    job = _Job(bound, thread_id or DEFAULT_THREAD, mode, settings or Settings(), review, flush)
+    job = _Job(bound, thread_of(thread_id), mode, settings or Settings(), review, flush)
     done: list[Report] = []
     stale = 0
     spent = Usage()
@@ -167,10 +167,9 @@ def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
         return (yield from _wait(job, new, guards, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
     alone = new[0].id == seen.failed
     group, texts, left_out = _group(job, new, seen.now, alone=alone)
-    noted = [
-        write.seen_operation(job.thread, [turn.id for turn in group]),
-        *keep_operations(job.bound, group, job.thread, seen.now),
-    ]
+    kept, too_large = keep_operations(job.bound, group, job.thread, seen.now)
+    noted = [write.seen_operation(job.thread, _ids(group)), *kept]
+    left_out += tuple(f"not kept as evidence: {reason}" for reason in too_large)
     if not texts:
         yield from commit(job.bound, noted, guards=guards)
         return Report("skipped", reason="too long for a request", warnings=left_out, turns=_ids(group))
