@@ -6,6 +6,7 @@ import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import index
 from urllib.parse import quote
 
 from impressmem_integrations.errors import ConfigurationError
@@ -104,8 +105,8 @@ class Limits:
         max_journal_entries: Entries the journal of a scope keeps.
         max_journal_days: Age in days after which a journal entry leaves.
         keep_turns: Keep the messages of distilled turns as evidence that recall finds.
-        max_turns: Messages kept as evidence.
-        max_turn_bytes: Bytes of messages kept as evidence.
+        max_turns: Messages kept as evidence; the oldest leave. A turn of more is not kept.
+        max_turn_bytes: Bytes of messages kept as evidence; the oldest leave. A turn of more is not kept.
         max_turn_days: Age in days after which a message kept as evidence leaves.
     """
 
@@ -144,11 +145,31 @@ class Tokenizer:
 
     Attributes:
         name: Names the measure; contexts counted by different measures are kept apart.
-        count: The number of units of a text.
+        count: The number of units of a text, a whole number of at least 0.
     """
 
     name: str
     count: Callable[[str], int]
+
+    def measure(self, text: str) -> int:
+        """The units of a text, checked: the counter is the caller's code.
+
+        Raises:
+            ConfigurationError: The counter failed or gave no whole number of at least 0; the message names it.
+        """
+        try:
+            found = self.count(text)
+        except Exception as error:
+            raise ConfigurationError(f"the tokenizer {self.name!r} failed: {type(error).__name__}") from error
+        try:
+            units = index(found)
+        except TypeError:
+            units = -1
+        if units < 0:
+            raise ConfigurationError(
+                f"the tokenizer {self.name!r} must count a whole number of at least 0, not {found!r:.100}"
+            )
+        return units
 
     @classmethod
     def of(cls, given: object) -> Tokenizer:
@@ -159,7 +180,13 @@ class Tokenizer:
         """
         if isinstance(given, Tokenizer):
             return given
-        if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str) and callable(given[1]):
+        if (
+            isinstance(given, tuple)
+            and len(given) == 2
+            and isinstance(given[0], str)
+            and given[0]
+            and callable(given[1])
+        ):
             return cls(*given)
         name, encode = getattr(given, "name", None), getattr(given, "encode", None)
         if isinstance(name, str) and name and callable(encode):

@@ -14,7 +14,6 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
 from impressmem_integrations.core.flows import change, contexts, recollect
 from impressmem_integrations.core.flows import recall as recalls
-from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import ConfigurationError
 from impressmem_integrations.facade import Later, as_it_is, asking, asking_awaited, awaited, blocking, listed
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
@@ -95,9 +94,10 @@ class ImpressionStore:
         if embeddings is not None:
             raise ConfigurationError("embeddings are not supported by this version; leave them out")
         scope = Scope(bot, user)  # type: ignore[arg-type]  # Scope accepts and checks ids of other types
-        counter = Tokenizer.of(tokenizer) if tokenizer is not None else Tokenizer("utf8/3", units)
+        counter = Tokenizer.of(tokenizer) if tokenizer is not None else None
+        measure = (counter.measure, counter.name) if counter else ()
         self._connection = connection
-        self._bound = Bound(scope, limits or Limits(), counter.count, counter.name)
+        self._bound = Bound(scope, limits or Limits(), *measure)
 
     def scoped(self, *, bot: object = None, user: object = None) -> Self:
         """A view of another scope over the same connections.

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from datetime import datetime
 from itertools import islice
@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from impressmem_integrations.cli.models import chosen_model
+from impressmem_integrations.core.render import SHORT_HEADING, fenced
+from impressmem_integrations.core.text import units
 from impressmem_integrations.errors import InvalidInput
-from impressmem_integrations.model import Impression, Message
+from impressmem_integrations.model import Impression, Message, Omission
 from impressmem_integrations.store import ImpressionStore
 
 
@@ -78,16 +80,34 @@ def _show_one(store: ImpressionStore, chosen: argparse.Namespace) -> int:
 def recall(chosen: argparse.Namespace) -> int:
     """Show a recall."""
     with closing(open_store(chosen)) as store:
-        found = store.recall(chosen.query, category=chosen.category, labels=chosen.label, budget_units=chosen.budget)
+        found = store.recall(
+            chosen.query,
+            category=chosen.category,
+            labels=chosen.label,
+            budget_units=chosen.budget,
+            fill=chosen.fill,
+        )
     if chosen.json:
         print(as_json(found))
-    elif found.text:
+        return 0
+    missing = [left for left in found.omitted if left.why == "budget"]
+    if found.text:
         print(found.text)
-        for left in found.omitted:
-            print(f"({left.count} more {left.what} would need {left.units} units)")
+    elif missing:
+        print(f"nothing fits in {chosen.budget} units")
     else:
         print("nothing found" + (f"; close names: {', '.join(found.near)}" if found.near else ""))
+    if missing:
+        left = " and ".join(f"{left.count} {left.what}" for left in missing)
+        print(f"({left} left out; --budget {_enough(missing, chosen.budget)} would bring them in)")
     return 0
+
+
+def _enough(missing: Sequence[Omission], budget: int) -> int:
+    """A budget that holds what a recall left out as well; each item may bring a line with its day."""
+    return max(budget, units(fenced([], SHORT_HEADING)) + 1) + sum(
+        left.units + left.count * units("2026-01-01:\n") for left in missing
+    )
 
 
 def context(chosen: argparse.Namespace) -> int:

@@ -28,7 +28,14 @@ def evaluate(chosen: argparse.Namespace) -> int:
     if chosen.json:
         columns = ("verbatim", "cited", "spent", "newest_verbatim", "newest_cited")
         rows = [
-            {"track": line.track, "units": line.budget, **{column: line.mean(column) for column in columns}}
+            {
+                "track": line.track,
+                "units": line.budget,
+                **{
+                    column: line.mean(column) if line.keeps_turns or not column.endswith("verbatim") else None
+                    for column in columns
+                },
+            }
             for line in lines
         ]
         print(as_json({"rows": rows, "checks": checks}))

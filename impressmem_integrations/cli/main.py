@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     recall.add_argument("--category", help="a category")
     recall.add_argument("--label", action="append", default=[], help="a label; may be given several times")
     recall.add_argument("--budget", type=int, default=1_000, help="units of text (default: 1000)")
+    recall.add_argument("--fill", action="store_true", help="use the budget up with weaker and then the newest items")
 
     context = scoped("context", commands.context, "Show the memory text that goes into a prompt.")
     context.add_argument("query", nargs="?", help="the current question")
@@ -65,7 +66,12 @@ def parser() -> argparse.ArgumentParser:
     _model_arguments(play)
     measure = verb("eval", evaluate.evaluate, "Measure how much of the evidence for questions recall brings up.")
     measure.add_argument("protocol", choices=["longconv"], help="which protocol")
-    measure.add_argument("--path", required=True, help="folder with conversations (JSON; see the docs of evaluation)")
+    measure.add_argument(
+        "--path",
+        required=True,
+        help="folder with conversations, a JSON file each: speakers, sessions, observations, questions with the ids of "
+        "their evidence (docs/evaluation.md shows one)",
+    )
     measure.add_argument("--url", default="embedded://:memory:", help="where to keep them meanwhile (default: nowhere)")
     measure.add_argument("--tracks", nargs="+", choices=TRACKS, default=list(TRACKS), help="what is kept")
     measure.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS), help="units of each context")

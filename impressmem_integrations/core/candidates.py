@@ -78,6 +78,12 @@ def candidates(
     return behind, lanes
 
 
+def whole_line(scored: Scored) -> str:
+    """The line of a row with all of its text."""
+    row = scored.row
+    return render.short_line(row.text) if scored.kind == "impression" else render.heard_line(row.speaker, row.text)
+
+
 def ranked(scored: Scored, one: Candidate) -> Ranked:
     """A chosen row as an item of a recall."""
     return Ranked(

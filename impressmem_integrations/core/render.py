@@ -154,6 +154,11 @@ class Chosen(NamedTuple):
     average_units: int
 
 
+def frame_units(count: CountUnits) -> int:
+    """Units of a context beside its notes and names."""
+    return count(fenced(_TITLES)) + len(_TITLES) + 2
+
+
 def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
     """Fill a budget: pinned notes first, then names within a share, then the newest notes.
 
@@ -162,7 +167,7 @@ def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
         budget_units: The most units of the fenced text.
         count: Measures a text.
     """
-    budget = _Budget(budget_units - count(fenced(_TITLES)) - len(_TITLES) - 2, count)
+    budget = _Budget(budget_units - frame_units(count), count)
     lines = {item.clue: line(item) for item in (*material.pinned, *material.others)}
     sizes = {clue: count(text + "\n") for clue, text in lines.items()}
     shown: dict[str, str] = {}

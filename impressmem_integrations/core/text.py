@@ -159,8 +159,17 @@ _LATIN_RUN = re.compile("[A-Za-z0-9]+")
 _CAMEL_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Pointing of Arabic and Hebrew, and the Arabic stretching dash: written or not, it is the same word.
 _POINTING = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
-# Chinese particles end a run, so that they do not blur the words beside them.
+# Chinese particles end a run, so that they do not blur the words beside them; so do pronouns and question words.
 _PARTICLES = re.compile("[的了吗嗎呢吧啊是在]+")
+_ASKING = re.compile(
+    "(?:为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|怎樣|哪里|哪裡|哪儿|哪個|哪个|多少|[谁誰哪我你您他她它咱们們对對的了吗嗎呢吧啊是在])+"
+)
+_KANA = re.compile("[\u3041-\u30ff]")
+# Words of one character, which pairs would hide: animals, food, kin, things and doings that people speak of every day.
+_WHOLE = frozenset(
+    "猫貓狗犬鱼魚鸟鳥马馬牛羊猪豬鸡雞鸭鴨兔蛇茶酒水汤湯饭飯肉蛋奶糖盐鹽菜树樹车車书書琴爸妈媽哥姐弟妹儿兒女孙孫"
+    "住吃喝穿买買卖賣爱愛怕读讀唱跑病药藥痛钱錢"
+)
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DAY = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 
@@ -179,7 +188,8 @@ def tokenise(text: str) -> list[str]:
 
     Words are casefolded, stemmed by script and language, and freed of Latin and Greek accents; function words are left
     out unless there is nothing else. Chinese, Japanese and Korean become pairs of characters within a run of one
-    script (a run of one character stays), Thai, Lao, Khmer and Burmese triples. Numbers, times and dates are kept.
+    script (a run of one character stays, and so do everyday words of one character), Thai, Lao, Khmer and Burmese
+    triples. Numbers, times and dates are kept.
     """
     words, language = _split(text)
     return _terms(words, language or "english")
@@ -292,10 +302,13 @@ def _number_terms(word: str) -> tuple[str, ...]:
 
 def _dense_terms(word: str) -> list[str]:
     terms: list[str] = []
-    for run in _dense_runs().findall(_PARTICLES.sub(" ", word)):
+    breaks = _PARTICLES if _KANA.search(word) else _ASKING
+    for run in _dense_runs().findall(breaks.sub(" ", word)):
         if len(run) == 1 and "\u3041" <= run <= "\u309f":
             continue  # a Japanese particle
         terms += _grams(run, 2)
+        if len(run) > 1:
+            terms += [character for character in run if character in _WHOLE]
     return terms or list(_grams(word, 2))
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from statistics import mean
 
+from impressmem_integrations.core.flows.recollect import positive
 from impressmem_integrations.core.render import heard_line, short_line
 from impressmem_integrations.core.text import units
 from impressmem_integrations.evaluation.conversations import CATEGORIES, Conversation, Question
@@ -46,6 +47,11 @@ class Line:
     track: str
     budget: int
     answered: tuple[Answered, ...]
+
+    @property
+    def keeps_turns(self) -> bool:
+        """Whether turns are kept on this track; without them there is nothing that could be shown word for word."""
+        return self.track != "O"
 
     def mean(self, what: str, category: int | None = None) -> float:
         """The mean of a column, over all questions or those of a category."""
@@ -96,7 +102,11 @@ def run(
         tracks: Of `T`, `O` and `both`.
         budgets: Units of each context.
         progress: Told what goes on.
+
+    Raises:
+        InvalidInput: A budget is no whole number of at least 1; nothing was kept.
     """
+    budgets = [positive(budget, "a budget") for budget in budgets]
     for track in tracks:
         answered: dict[int, list[Answered]] = defaultdict(list)
         for talk in conversations:
@@ -250,9 +260,10 @@ def table(lines: Sequence[Line]) -> str:
     for line in lines:
         low, high = line.interval("cited")
         newest = line.mean("newest_cited")
+        verbatim = f"{line.mean('verbatim'):.3f}" if line.keeps_turns else "-"
         categories = "".join(f"{line.mean('cited', number):12.3f}" for number in CATEGORIES)
         rows.append(
-            f"{line.track:6}{line.budget:7,}{line.mean('verbatim'):10.3f}{line.mean('cited'):8.3f}"
+            f"{line.track:6}{line.budget:7,}{verbatim:>10}{line.mean('cited'):8.3f}"
             f"{f'{low:.3f}-{high:.3f}':>17}{line.all_evidence('cited'):7.3f}{line.mean('spent'):7.0f}{newest:8.3f}"
             + categories
         )

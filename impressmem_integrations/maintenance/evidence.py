@@ -26,30 +26,31 @@ def remember_turns(
     """Keep whole turns as evidence, without asking a model; recall finds their messages, each an item of kind `turn`.
 
     Secrets are masked. A turn that is kept already is not kept twice. What is kept is bounded by `Limits.max_turns`,
-    `max_turn_bytes` and `max_turn_days`; the oldest leave.
+    `max_turn_bytes` and `max_turn_days`; the oldest leave, also of the turns given here.
 
     Args:
         bound: The scope.
         messages: A history, oldest first, in any shape.
-        thread_id: Whose history it is; `default` where None.
+        thread_id: Whose history it is, text or a whole number; `default` where None.
         at: When it was said, with its zone, for messages that carry no time; None means now.
 
     Returns:
         How many turns are new.
 
     Raises:
-        InvalidInput: A message cannot be read, `at` has no zone, or turns are switched off.
+        InvalidInput: A message cannot be read, one turn alone is over `Limits.max_turn_bytes` or `max_turns`,
+            `thread_id` or `at` is wrong, or turns are switched off. Nothing was written.
     """
     if not bound.limits.keep_turns:
         raise InvalidInput("turns are not kept here: Limits(keep_turns=False)")
-    if at is not None and at.tzinfo is None:
-        raise InvalidInput("at needs a zone, e.g. datetime.now(timezone.utc)")
     turns = cut_turns(messages, at=at)
     if turns and turns[0].background:  # nobody's question is before it, but somebody said it
         turns[0] = replace(turns[0], messages=(*turns[0].background, *turns[0].messages))
-    thread = thread_id or DEFAULT_THREAD
+    thread = thread_of(thread_id)
     seen = yield from ask(read.seen(bound, thread))
-    operations = keep_operations(bound, turns, thread, seen.now)
+    operations, too_large = keep_operations(bound, turns, thread, seen.now)
+    if too_large:
+        raise InvalidInput(too_large[0])
     kept = 0
     for first in range(0, len(operations), _TURNS_PER_SCRIPT):
         done = yield from commit(bound, operations[first : first + _TURNS_PER_SCRIPT])
@@ -57,12 +58,33 @@ def remember_turns(
     return kept
 
 
-def keep_operations(bound: Bound, turns: Sequence[Turn], thread: str, now: datetime) -> list[write.Operation]:
-    """Operations that keep turns; none where turns are switched off."""
-    if not bound.limits.keep_turns:
-        return []
-    made = (write.remember_operation(bound, _without_secrets(turn), thread, now) for turn in turns)
-    return [operation for operation in made if operation is not None]
+def thread_of(thread_id: object) -> str:
+    """The name of a thread: text as it is, a number as its text, `default` for None or "".
+
+    Raises:
+        InvalidInput: It is of another type.
+    """
+    if thread_id is None:
+        return DEFAULT_THREAD
+    if isinstance(thread_id, bool) or not isinstance(thread_id, str | int):
+        raise InvalidInput(f"thread_id must be text or a whole number, not {type(thread_id).__name__}")
+    return str(thread_id) or DEFAULT_THREAD
+
+
+def keep_operations(
+    bound: Bound, turns: Sequence[Turn], thread: str, now: datetime
+) -> tuple[list[write.Operation], tuple[str, ...]]:
+    """Operations that keep turns, and why any turn cannot be kept; nothing where turns are switched off."""
+    made: list[write.Operation] = []
+    too_large: list[str] = []
+    for turn in turns if bound.limits.keep_turns else ():
+        try:
+            operation = write.remember_operation(bound, _without_secrets(turn), thread, now)
+        except InvalidInput as error:
+            too_large.append(str(error))
+            continue
+        made += [operation] if operation else []
+    return made, tuple(too_large)
 
 
 def _without_secrets(turn: Turn) -> Turn:

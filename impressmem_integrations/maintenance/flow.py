@@ -18,12 +18,13 @@ from impressmem_integrations.core.commands import read, write
 from impressmem_integrations.core.effects import Effect, Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
+from impressmem_integrations.core.flows.recollect import switch
 from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable, tries_in_words
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
-from impressmem_integrations.maintenance.evidence import DEFAULT_THREAD
+from impressmem_integrations.maintenance.evidence import thread_of
 from impressmem_integrations.maintenance.group import Group, as_new, not_distilled
 from impressmem_integrations.maintenance.line import Line, StandInLine
 from impressmem_integrations.maintenance.outage import unavailable
@@ -96,16 +97,15 @@ def maintain(
     The driver counts the seconds and answers `AskModel` and `AskReview`. A failing model or server is a status.
 
     Raises:
-        InvalidInput: A message cannot be read, or `at` has no zone.
+        InvalidInput: A message cannot be read, or an argument is wrong.
     """
-    if at is not None and at.tzinfo is None:
-        raise InvalidInput("at needs a zone, e.g. datetime.now(timezone.utc)")
     if mode not in ("auto", "tools", "json"):
         raise InvalidInput('mode must be "auto", "tools" or "json"')
+    flush = switch(flush, "flush")
     turns = cut_turns(messages, at=at)
     if not turns:
         return Report("skipped", reason="the messages hold no turn of a user")
-    job = _Job(bound, thread_id or DEFAULT_THREAD, mode, settings or Settings(), review, flush)
+    job = _Job(bound, thread_of(thread_id), mode, settings or Settings(), review, flush)
     with Line(job.bound.scope) as line:
         return (yield from _distil_all(job, turns, line))
 
@@ -179,6 +179,7 @@ def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
     if len(talking) < settings.batch_turns and not job.flush:
         return (yield from _wait(new, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
     group, texts, left_out = _fitting(job, new)
+    left_out += tuple(f"not kept as evidence: {reason}" for reason in group.not_kept)
     if left_out:
         _log.warning("maintenance of %s: %s", job.bound.scope, "; ".join(left_out))
     if not texts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 from impressmem_integrations.core.bound import Bound
@@ -20,7 +21,7 @@ _OVERTAKEN = 100
 """How often others may note turns between our look at the thread and our transaction, a moment later."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Turns of a history that were not distilled when the thread was looked at.
 
@@ -51,10 +52,16 @@ class Group:
     @property
     def noted(self) -> list[write.Operation]:
         """The operations that note the turns as distilled and keep them as evidence."""
-        return [
-            write.seen_operation(self.thread, self.ids),
-            *keep_operations(self.bound, self.turns, self.thread, self.seen.now),
-        ]
+        return [write.seen_operation(self.thread, self.ids), *self._evidence[0]]
+
+    @property
+    def not_kept(self) -> tuple[str, ...]:
+        """Why any of the turns cannot be kept as evidence."""
+        return self._evidence[1]
+
+    @cached_property
+    def _evidence(self) -> tuple[list[write.Operation], tuple[str, ...]]:
+        return keep_operations(self.bound, self.turns, self.thread, self.seen.now)
 
     def first(self, count: int) -> Group:
         """The group of its oldest turns."""

@@ -34,7 +34,7 @@ def maintain(
         messages: The history, oldest first, in any shape; it is not changed.
         model: A LangChain chat model, a LlamaIndex LLM, `OpenAIChat(client, model=...)`, or a callable
             `(messages, tools) -> str | dict | message` in OpenAI form. For `amaintain` it may be async.
-        thread_id: Whose turns are counted together; `default` where None.
+        thread_id: Whose turns are counted together, text or a whole number; `default` where None.
         mode: `tools` for native tool calls, `json` for models without, `auto` for tools where the model has them.
         review: A callable that gets the `Plan` and returns it (perhaps with fewer steps), True or False; or
             `"collect"` to keep the plan for `plans()`, `apply(plan)` and `reject(plan)`. For `amaintain` it may be
@@ -49,7 +49,7 @@ def maintain(
 
     Raises:
         ConfigurationError: The model or the review cannot be used as one.
-        InvalidInput: A message cannot be read.
+        InvalidInput: A message cannot be read, or `thread_id`, `mode` or `at` is wrong.
     """
     del model  # whoever drives the flow asks it
     return (

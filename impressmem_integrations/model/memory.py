@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What memory holds on a question, category or labels.
+    """What memory holds on a question, category or labels; to be walked, counted and indexed as its items are.
 
     Attributes:
         items: Best first.
@@ -231,6 +231,13 @@ class Recall:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @overload
+    def __getitem__(self, at: int) -> Ranked: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Ranked, ...]: ...
+    def __getitem__(self, at: int | slice) -> Ranked | tuple[Ranked, ...]:
+        return self.items[at]
 
 
 def common_prefix(first: str, second: str) -> int:
@@ -270,8 +277,13 @@ class Context:
     def __str__(self) -> str:
         return self.text
 
-    def stable_prefix(self, previous: Context) -> float:
-        """The share of this text (0 to 1) that repeats the previous one from its start: what a prompt cache reuses."""
+    def stable_prefix(self, previous: Context | None) -> float:
+        """The share of this text (0 to 1) that repeats the previous one from its start: what a prompt cache reuses.
+
+        Without a previous one it is 0.
+        """
+        if previous is None:
+            return 0.0
         return common_prefix(previous.text, self.text) / len(self.text) if self.text else 1.0
 
 
@@ -328,7 +340,8 @@ class Stats:
         output_tokens: Their output tokens.
         model_ms: Milliseconds spent in them.
         tokens_today: Tokens of the (UTC) day of the last call.
-        reused_units: Units of contexts that repeated the text before, over all changes of a context.
+        reused_units: Units of contexts that repeated the text before, over all changes of a context. One that is read
+            again unchanged is not counted, since reading it writes nothing: a lower bound of what a cache can reuse.
         fresh_units: Units of contexts that did not.
     """
 

@@ -177,8 +177,8 @@ class Report:
         turns: Ids of the turns that this call distilled.
         reason: Why, in one sentence, for every status but `stored`.
         text: The model's own words, where it used none of the tools.
-        warnings: What was mended in the answer, left out of the request, or asked in another way than was set up, in
-            words.
+        warnings: What was mended in the answer, left out of the request, asked in another way than was set up, or too
+            large to be kept as evidence, in words.
         plan: The collected plan's id, with `review="collect"`.
         given_up: Ids of turns that failed too often and are not asked about again.
         passing: Whether asking again later may succeed: for `model_failed`, as after a rate limit or a timeout; for

@@ -87,8 +87,10 @@ def cut_turns(messages: Iterable[Any], *, at: datetime | None = None) -> list[Tu
         it counts as UTC.
 
     Raises:
-        InvalidInput: A message cannot be read, or `at` has no time zone.
+        InvalidInput: A message cannot be read, or `at` is no datetime with a time zone.
     """
+    if at is not None and not isinstance(at, datetime):
+        raise InvalidInput(f"at must be a datetime with its time zone, not {type(at).__name__}")
     if at is not None and at.tzinfo is None:
         raise InvalidInput("at needs a time zone, e.g. datetime.now(timezone.utc)")
     seen: Counter[str] = Counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -277,3 +278,34 @@ def test_a_budget_too_small_for_the_frame_gives_no_frame(alice):
     made = alice.context(budget_units=3)
     assert (made.text, made.units) == ("", 0)
     assert made.omitted[0].count == 3
+
+
+def test_reused_units_count_changes_of_a_context_and_not_its_readings(alice):
+    fill(alice, 30)
+    alice.context()
+    before = alice.stats()
+    for _ in range(5):
+        alice.context()
+    assert alice.stats() == before
+    alice.save("ONE-MORE", "one more note", category="C", labels=["L"])
+    alice.context()
+    assert alice.stats().reused_units + alice.stats().fresh_units > before.reused_units + before.fresh_units
+
+
+@pytest.mark.parametrize("budget", [1, 10, 60, 300, 1_000])
+def test_strict_names_pins_and_a_budget_that_is_enough(alice, budget):
+    for n in range(30):
+        alice.save(f"PIN-{n}", f"pinned {n} " + "p" * (60 + 7 * n), category="C", labels=["L"], pin=True)
+    fill(alice, 20)
+    with pytest.raises(InvalidInput, match=r"pinned impressions \(PIN-\d+, PIN.*, \.\.\.\)") as refused:
+        alice.context(budget_units=budget, strict=True)
+    enough = int(re.search(r"budget_units=(\d+)", str(refused.value))[1])
+    made = alice.context(budget_units=enough, strict=True)
+    assert {f"PIN-{n}" for n in range(30)} <= set(made.included)
+    assert made.units <= enough
+
+
+def test_strict_names_all_of_a_few_pins(alice):
+    alice.save("ONLY", "p" * 900, category="C", labels=["L"], pin=True)
+    with pytest.raises(InvalidInput, match=r"1 pinned impressions \(ONLY\)"):
+        alice.context(budget_units=100, strict=True)

@@ -412,3 +412,10 @@ def test_what_was_not_read_counts_with_the_units_it_takes(alice):
     (left,) = alice.recall(category="B", budget_units=200).omitted
     assert left.count > 700
     assert left.units == pytest.approx(left.count * 13, rel=0.2)
+
+
+def test_a_question_without_a_word_finds_nothing(kitchen):
+    for question in ("???", "🎸", "-----"):
+        assert kitchen.recall(question).items == ()
+    assert len(kitchen.recall("???", fill=True, budget_units=200).items) > 3
+    assert len(kitchen.recall("").items) > 3  # no question: the newest

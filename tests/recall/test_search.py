@@ -96,3 +96,30 @@ def test_mq09_a_question_finds_the_note_in_its_language(alice, notes, question, 
     first, *others = alice.recall(question, fill=True).items
     assert first.clue == f"X{best}"
     assert all(first.score > 2 * other.score for other in others)
+
+
+@pytest.mark.parametrize(
+    ("question", "clue"),
+    [
+        ("我住在哪里？", "CITY"),
+        ("她住在什么地方？", "CITY"),
+        ("住哪里", "CITY"),
+        ("我有猫吗？", "PET"),
+        ("我养了什么宠物?", "PET"),
+        ("她喝什么茶", "DRINK"),
+        ("茶", "DRINK"),
+        ("我对什么过敏？", "ALLERGY"),
+        ("谁对花生过敏？", "ALLERGY"),
+    ],
+)
+def test_mq09_chinese_questions_find_words_of_one_character(alice, question, clue):
+    notes = {
+        "CITY": "住在厦门",
+        "PET": "养了一只叫小黑的猫",
+        "DRINK": "喝绿茶",
+        "ALLERGY": "对花生过敏",
+        "WORK": "做会计工作",
+    }
+    for name, text in notes.items():
+        alice.save(name, text, category="Q", labels=["Z"])
+    assert alice.recall(question).items[0].clue == clue

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from impressmem_integrations.core.secrets import masked
 from impressmem_integrations.core.text import tokenise, tokenise_question
-from impressmem_integrations.maintenance.secrets import masked
 
 LENGTH = 300_000
 RUNS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -158,6 +158,25 @@ def draft_labels(bound: Bound, labels: object) -> tuple[Name, ...]:
             f"{len(names)} labels given; {bound.limits.min_labels} to {bound.limits.max_labels} are allowed"
         )
     return tuple(names.values())
+
+
+_MOST_ASKED = 1_000
+
+
+def asked_labels(labels: object) -> list[Name]:
+    """The labels of a question, each once; none for None.
+
+    Raises:
+        InvalidInput: They are no list of texts, or more than 1,000 different ones.
+    """
+    if labels is None:
+        return []
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise InvalidInput("labels must be a list of texts")
+    names = {name.key: name for name in (known_name(label, "label") for label in labels)}
+    if len(names) > _MOST_ASKED:
+        raise InvalidInput(f"{len(names):,} different labels in one question; {_MOST_ASKED:,} are allowed")
+    return list(names.values())
 
 
 _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode

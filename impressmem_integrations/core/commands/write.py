@@ -27,7 +27,7 @@ from impressmem_integrations.core.commands.records import (
 )
 from impressmem_integrations.core.commands.terms import wire_terms
 from impressmem_integrations.core.effects import Command, Raw
-from impressmem_integrations.core.text import Name, content_digest, normal_name
+from impressmem_integrations.core.text import Name, content_digest, normal_name, whole_characters
 from impressmem_integrations.errors import (
     CapacityError,
     ConfigurationError,
@@ -242,7 +242,11 @@ def seen_operation(thread: str, digests: Sequence[str]) -> Operation:
 
 
 def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> Operation | None:
-    """Keep a turn's messages as evidence; None where nothing was said in it."""
+    """Keep a turn's messages as evidence; None where nothing was said in it.
+
+    Raises:
+        InvalidInput: The turn alone is over a limit: the script would let all that is kept go, then the turn itself.
+    """
     limits = bound.limits
     at = turn.at or now
     args: list[Wire] = [
@@ -251,14 +255,25 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
         limits.max_turn_bytes,
         milliseconds(now) - days_ms(limits.max_turn_days),
     ]
+    size = 0
     for message in turn.messages:
         text, role = message.get("content"), message["role"]
         if role not in ("user", "assistant") or not isinstance(text, str) or not text.strip():
             continue
         name = str(message.get("name") or "")
         fields = (str(milliseconds(at)), name.casefold(), one_digest(turn.id), thread, _speaker(role, name), text)
-        args += (UNIT.join(field.replace(UNIT, " ") for field in fields), wire_terms(name, text))
+        value = whole_characters(UNIT.join(field.replace(UNIT, " ") for field in fields)).encode()
+        size += len(value)
+        args += (value, wire_terms(name, text))
+    _check_turn(limits, (len(args) - 4) // 2, size)
     return Operation("remember", tuple(args)) if len(args) > 4 else None
+
+
+def _check_turn(limits: Limits, messages: int, size: int) -> None:
+    if size > limits.max_turn_bytes:
+        raise InvalidInput(f"a turn of {size:,} bytes is over Limits.max_turn_bytes, {limits.max_turn_bytes:,}")
+    if messages > limits.max_turns:
+        raise InvalidInput(f"a turn of {messages:,} messages is over Limits.max_turns, {limits.max_turns:,}")
 
 
 def _speaker(role: str, name: str) -> str:

@@ -85,8 +85,11 @@ def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[Sav
         One result per item, in order. A bad item is `refused` with its error and stops no other.
 
     Raises:
+        InvalidInput: `items` is no list of mappings at all.
         StoreError: The server failed; chunks before that are stored.
     """
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise InvalidInput(f"items must be a list of mappings, not {type(items).__name__}")
     results: list[SaveResult | None] = []
     good: list[tuple[int, Draft]] = []
     for at, item in enumerate(items):
@@ -155,8 +158,13 @@ def merge_categories(bound: Bound, source: str, target: str, *, reason: str = ""
 
     Raises:
         NotFound: Source or target does not exist; nothing changed.
-        InvalidInput: They are the same.
+        InvalidInput: They are the same, or the source is a list: several are merged by one call for each.
     """
+    if not isinstance(source, str) and isinstance(source, Iterable):
+        raise InvalidInput(
+            f"source must be one category (text), not {type(source).__name__}; to merge several into one, call it once"
+            " for each of them"
+        )
     return (yield from _merge_names(bound, "category", [source], target, reason))
 
 

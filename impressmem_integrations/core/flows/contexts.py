@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from impressmem_integrations.core import context as contexts
+from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import (
     DEFAULT_BUDGET_UNITS,
     DEFAULT_RECALL_UNITS,
@@ -17,26 +18,29 @@ from impressmem_integrations.core.commands.read import Behind, Material, Same
 from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
-from impressmem_integrations.core.flows.recollect import positive
+from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
 from impressmem_integrations.model import Context, Impression, common_prefix
 
 _MOST_NAMES = 1_000
+_PINS_NAMED = 5
 
 
 def context(
     bound: Bound, query: str | None = None, budget_units: int | None = None, *, strict: bool = False
 ) -> Flow[Context]:
-    """The memory text for a prompt: pinned impressions first, then the newest, within a budget that is used.
+    """The memory text for a prompt: pinned impressions and as many of the newest others as a budget holds.
 
-    The text is the same, byte for byte, while nothing changes, for every process; changes are appended to it, so that
-    a provider's prompt cache goes on working.
+    Pinned ones stand first, each part in the order in which its impressions were first saved; where not all fit, the
+    oldest of those shown stand last, newest first, since they are the first to leave. The text is the same, byte for
+    byte, while nothing changes, for every process; changes are appended to it, so that a provider's prompt cache goes
+    on working.
 
     Args:
         bound: The scope.
         query: The current question; fills `.relevant`, up to 1,000 units more, with what `.text` does not show.
         budget_units: The most units of the text; 10,000 by default.
-        strict: Raise when pinned impressions do not fit.
+        strict: Raise when pinned impressions do not fit, with their clues and the budget that shows them.
 
     Returns:
         The text, what it shows and what it left out; an empty text while nothing is stored.
@@ -47,13 +51,22 @@ def context(
     """
     if query is not None and not isinstance(query, str):
         raise InvalidInput("query must be text")
+    strict = switch(strict, "strict")
     budget = DEFAULT_BUDGET_UNITS if budget_units is None else positive(budget_units, "budget_units")
     made = yield from _current(bound, budget)
     if query is not None and query.strip() and made.text:
         made = replace(made, relevant=(yield from relevant(bound, query, DEFAULT_RECALL_UNITS, made.included)))
     if strict and not made.pins_complete:
-        raise InvalidInput(f"{budget} units are too few for the pinned impressions; raise budget_units")
+        raise InvalidInput(_too_few_for_pins(bound, made, budget))
     return made
+
+
+def _too_few_for_pins(bound: Bound, made: Context, budget: int) -> str:
+    """Which pinned impressions are left out, and a budget that shows them: those that fit now have their room in it."""
+    (left,) = [omission for omission in made.omitted if omission.what == "pinned"]
+    some = ", ".join(left.clues[:_PINS_NAMED]) + (", ..." if left.count > _PINS_NAMED else "")
+    needed = max(budget, render.frame_units(bound.count_units)) + left.units
+    return f"{budget:,} units leave out {left.count:,} pinned impressions ({some}); budget_units={needed} shows them"
 
 
 def _current(bound: Bound, budget: int) -> Flow[Context]:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from impressmem_integrations.core import ranking, render
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound, bytes_to_read
-from impressmem_integrations.core.candidates import Candidate, Key, candidates, listed, ranked
+from impressmem_integrations.core.candidates import Candidate, Key, candidates, listed, ranked, whole_line
 from impressmem_integrations.core.commands import read
+from impressmem_integrations.core.commands.records import asked_labels
 from impressmem_integrations.core.commands.search import search
 from impressmem_integrations.core.effects import Flow, ask
-from impressmem_integrations.core.flows.recollect import positive
+from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.core.ranking import CONSTANTS, Filling, Kind, Scored
 from impressmem_integrations.core.text import Name, loose, normal_name, tokenise, tokenise_question
 from impressmem_integrations.core.when import named_dates
@@ -37,13 +38,17 @@ class _Answer(NamedTuple):
     filling: Filling
     behind: Mapping[Key, Candidate]
 
+    def units(self, bound: Bound, scored: Scored) -> int:
+        """What a row takes as it is shown."""
+        return bound.count_units(self.behind[scored.kind, scored.row.key].line + "\n")
+
 
 def recall(
     bound: Bound,
     query: str | None = None,
     *,
     category: str | None = None,
-    labels: Sequence[str] = (),
+    labels: Sequence[str] | None = (),
     budget_units: int = DEFAULT_RECALL_UNITS,
     fill: bool = False,
 ) -> Flow[Recall]:
@@ -57,7 +62,7 @@ def recall(
         bound: The scope.
         query: A question in plain words, in any language; of a longer text the first 8,000 characters count.
         category: A category to look in.
-        labels: Labels to look for; any of them counts, more is better.
+        labels: Labels to look for, up to 1,000 different ones; any of them counts, more is better.
         budget_units: The most units of the text.
         fill: Use the budget up, with weaker and then the newest items, instead of stopping where evidence stops.
 
@@ -68,15 +73,14 @@ def recall(
         InvalidInput: An argument is wrong.
     """
     budget = positive(budget_units, "budget_units")
-    if isinstance(labels, str | bytes):
-        raise InvalidInput("labels must be a list of texts")
+    fill = switch(fill, "fill")
     if query is not None and not isinstance(query, str):
         raise InvalidInput("query must be text")
     within = normal_name(category, "category") if category is not None else None
-    with_labels = [normal_name(label, "label") for label in labels]
+    with_labels = asked_labels(labels)
     query = query.lstrip()[:_MOST_QUESTION] if query else query
     terms = tokenise_question(query) if query else []
-    if within or with_labels or not terms:
+    if within or with_labels or not (query and query.strip()):
         return (yield from _filed(bound, query, terms, within, with_labels, budget))
     answer = yield from _answer(bound, query or "", terms, budget, fill=fill)
     return _recall(bound, answer, budget)
@@ -162,7 +166,8 @@ def _recall(
 
 def _omissions(bound: Bound, answer: _Answer, more: int) -> Iterator[Omission]:
     """What a larger budget brings in, `more` unread impressions included; then what says too little of the question."""
-    filling, behind = answer
+    filling = answer.filling
+    grows = sum(_whole_units(bound, scored) - answer.units(bound, scored) for scored in filling.chosen)
     reasons: tuple[tuple[Why, tuple[Scored, ...], int], ...]
     reasons = (("budget", filling.left_out, more), ("weak", filling.weak, 0))
     kinds: tuple[tuple[Kind, str], ...] = (("impression", "impressions"), ("turn", "turns"))
@@ -171,10 +176,15 @@ def _omissions(bound: Bound, answer: _Answer, more: int) -> Iterator[Omission]:
             some = [scored for scored in rows if scored.kind == kind and (scored.score > 0 or why == "weak")]
             extra = unread if kind == "impression" else 0
             if some or extra:
-                units = [bound.count_units(behind[kind, scored.row.key].line + "\n") for scored in some]
+                units = [_whole_units(bound, scored) for scored in some]
                 average = sum(units) / len(units) if units else _AVERAGE_UNITS
-                total = sum(units) + round(average * extra)
+                total = sum(units) + round(average * extra) + (grows if why == "budget" else 0)
                 yield Omission(what, len(some) + extra, total, tuple(one.row.key for one in some[:_NAMED]), why)
+
+
+def _whole_units(bound: Bound, scored: Scored) -> int:
+    """What a row takes where all of its text is shown, as a larger budget does."""
+    return bound.count_units(whole_line(scored) + "\n")
 
 
 def _filed(

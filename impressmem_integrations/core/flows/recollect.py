@@ -42,8 +42,19 @@ def positive(value: int, what: str) -> int:
     return value
 
 
+def switch(value: bool, what: str) -> bool:
+    """True or False: any other value, such as the text "no", is more likely a slip than a yes.
+
+    Raises:
+        InvalidInput: It is anything else.
+    """
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{what} must be True or False, not {type(value).__name__}")
+    return value
+
+
 def stats(bound: Bound) -> Flow[Stats]:
-    """Counts of the scope."""
+    """Counts of the scope. Units of contexts are counted when a context changes, not when it is read unchanged."""
     return (yield from ask(read.stats(bound)))
 
 

@@ -1,0 +1,127 @@
+"""A wrong argument is an `InvalidInput` or `ConfigurationError` that says which one, never an error from inside."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from impressmem_integrations import ImpressionStore, Tokenizer
+from impressmem_integrations.errors import ConfigurationError, InvalidInput
+from impressmem_integrations.model import Context
+from tests.scripted import Scripted, impression, said, save
+
+NOT_A_LIST = [None, 5, "text", {"clue": "A"}]
+
+
+@pytest.fixture
+def alice(client):
+    store = ImpressionStore(client=client, user="alice")
+    store.save("A", "likes tea", category="C", labels=["l"])
+    return store
+
+
+def test_no_labels_may_be_none(alice):
+    assert alice.recall("tea", labels=None) == alice.recall("tea")
+
+
+@pytest.mark.parametrize("wrong", [5, "l", b"l", [None], [["l"]]])
+def test_labels_must_be_a_list_of_texts(alice, wrong):
+    with pytest.raises(InvalidInput, match="label"):
+        alice.recall(labels=wrong)
+
+
+def test_labels_count_once_and_at_most_a_thousand_different_ones_are_asked(alice):
+    assert alice.recall(labels=["l"] * 10_000) == alice.recall(labels=["l"])
+    assert alice.recall(labels=["l", *map(str, range(999))])
+    with pytest.raises(InvalidInput, match="1,001 different labels"):
+        alice.recall(labels=["l", *map(str, range(1_000))])
+
+
+@pytest.mark.parametrize("wrong", ["no", 1, None])
+def test_switches_are_true_or_false(alice, wrong):
+    with pytest.raises(InvalidInput, match="fill must be True or False"):
+        alice.recall("tea", fill=wrong)
+    with pytest.raises(InvalidInput, match="strict must be True or False"):
+        alice.context(strict=wrong)
+    with pytest.raises(InvalidInput, match="flush must be True or False"):
+        alice.maintain(said("x"), Scripted(), flush=wrong)
+
+
+@pytest.mark.parametrize("wrong", NOT_A_LIST)
+def test_items_must_be_a_list(alice, wrong):
+    with pytest.raises(InvalidInput, match="items must be a list of mappings"):
+        alice.save_many(wrong)
+
+
+@pytest.mark.parametrize("given", [5, "5"])
+def test_a_thread_may_be_a_number(alice, given):
+    assert alice.remember_turns(said("I keep bees"), thread_id=5) == 1
+    assert alice.remember_turns(said("I keep bees"), thread_id=given) == 0
+    model = Scripted(save(impression("BEES", "keeps bees")))
+    assert alice.maintain(said("I keep bees"), model, thread_id=5).status == "stored"
+    assert alice.maintain(said("I keep bees"), model, thread_id=given).status == "already_done"
+
+
+@pytest.mark.parametrize("wrong", [True, 1.5, b"t", ["t"]])
+def test_a_thread_of_another_type_is_refused(alice, wrong):
+    with pytest.raises(InvalidInput, match="thread_id"):
+        alice.remember_turns(said("x"), thread_id=wrong)
+    with pytest.raises(InvalidInput, match="thread_id"):
+        alice.maintain(said("x"), Scripted(), thread_id=wrong)
+
+
+@pytest.mark.parametrize("wrong", ["2023-01-01", 5, datetime(2023, 1, 1)])  # noqa: DTZ001 - no zone, on purpose
+def test_a_time_must_be_a_datetime_with_its_zone(alice, wrong):
+    with pytest.raises(InvalidInput, match="at "):
+        alice.remember_turns(said("x"), at=wrong)
+    with pytest.raises(InvalidInput, match="at "):
+        alice.maintain(said("x"), Scripted(), at=wrong)
+    assert alice.remember_turns(said("x"), at=datetime(2023, 1, 1, tzinfo=UTC)) == 1
+
+
+def test_no_previous_context_shares_nothing(alice):
+    made = alice.context()
+    assert (made.stable_prefix(None), made.stable_prefix(made)) == (0.0, 1.0)
+    assert Context("").stable_prefix(None) == 0.0
+
+
+def _fails(text: str) -> int:
+    raise KeyError(text)
+
+
+@pytest.mark.parametrize(
+    "count",
+    [_fails, lambda text: None, lambda text: "5", lambda text: -1, lambda text: len(text) / 4],
+    ids=["raises", "none", "text", "negative", "fraction"],
+)
+def test_a_tokenizer_that_does_not_count_is_named(client, alice, count):
+    wrong = ImpressionStore(client=client, user="alice", tokenizer=("my words", count))
+    for ask in (wrong.context, lambda: wrong.recall("tea"), lambda: wrong.recall(labels=["l"])):
+        with pytest.raises(ConfigurationError, match="the tokenizer 'my words'"):
+            ask()
+
+
+def test_an_encoder_that_fails_is_named_too(client, alice):
+    class Encoder:
+        name = "broken"
+        encode = staticmethod(_fails)
+
+    with pytest.raises(ConfigurationError, match="the tokenizer 'broken' failed: KeyError"):
+        ImpressionStore(client=client, user="alice", tokenizer=Encoder()).context()
+    with pytest.raises(ConfigurationError, match="tokenizer must be"):
+        Tokenizer.of(("", len))
+
+
+@pytest.mark.parametrize("several", [["A", "C"], ("A",), {"A"}])
+def test_categories_are_merged_one_by_one(alice, several):
+    with pytest.raises(InvalidInput, match=r"one category .* once for each"):
+        alice.merge_categories(several, "C")
+
+
+def test_a_recall_is_indexed_as_its_items_are(alice):
+    found = alice.recall("tea")
+    assert found[0] is found.items[0]
+    assert found[-1:] == found.items[-1:]
+    with pytest.raises(IndexError):
+        found[len(found)]
