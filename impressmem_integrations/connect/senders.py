@@ -116,6 +116,8 @@ _REPLIES: Sequence[tuple[str, type[StoreError], str]] = (
     ("READONLY", StoreError, "the server is a read-only replica; nothing was written"),
     ("MISCONF", StoreError, "the server cannot persist and refuses writes; nothing was written"),
     ("NOPERM", StoreError, "the server's user lacks a permission this package needs"),
+    ("ACL failure in script:", StoreError, "the server's user lacks a permission this package needs"),
+    ("The user executing the script", StoreError, "the server's user lacks a permission this package needs"),
     ("LOADING", StoreUnavailable, "the server is still loading its data; try again"),
 )
 

@@ -63,7 +63,7 @@ def test_a_reader_sees_all_and_writes_nothing(filled, server, tmp_path):
         lambda: reader.remember_turns(said("I like tea")),
         reader.forget_everything,
     ):
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError, match="user lacks a permission"):
             change()
     assert {key: server.admin.dump(key) for key in server.admin.keys("*")} == before
     assert made == writer.context("tea") == reader.context("tea")

@@ -117,6 +117,15 @@ def test_a_failure_is_counted_where_others_noted_turns_meanwhile(alice):
     assert alice.maintain(TALK[:2], Scripted()).status == "already_done"
 
 
+def test_what_others_distil_takes_nothing_off_the_tries_of_a_failing_turn(alice):
+    broken = Settings(max_tries=3)
+    for number in range(3):
+        report = alice.maintain(TALK[:2], Scripted(RuntimeError("no such model")), settings=broken)
+        assert (report.status, len(report.given_up)) == ("model_failed", int(number == 2))
+        alice.maintain(said(f"somebody else says {number}"), Scripted())
+    assert alice.maintain(TALK[:2], Scripted()).status == "already_done"
+
+
 def test_two_writers_distil_a_turn_once(alice):
     barrier = threading.Barrier(2)
 

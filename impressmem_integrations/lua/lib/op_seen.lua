@@ -19,7 +19,10 @@ function operations.seen(a)
       end
       call('ZREMRANGEBYRANK', key, 0, -SEEN_KEPT - 1)
       call('ZADD', tag_prefix .. 'threads', whole(now), thread)
-      call('HDEL', tag_prefix .. 'failures', thread)
+      local failed = string.match(call('HGET', tag_prefix .. 'failures', thread) or '', '^(%S+) ')
+      for i = 2, #a do
+        if a[i] == failed then call('HDEL', tag_prefix .. 'failures', thread) end   -- another's success is not its own
+      end
     end,
   }
   return {'seen', whole(count)}
