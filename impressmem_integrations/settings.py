@@ -155,12 +155,14 @@ class Tokenizer:
         """The units of a text, checked: the counter is the caller's code.
 
         Raises:
-            ConfigurationError: The counter failed or gave no whole number of at least 0; the message names it.
+            ConfigurationError: The counter gave no whole number of at least 0; the message names it. What it raises
+                itself passes through, with a note that names it.
         """
         try:
             found = self.count(text)
         except Exception as error:
-            raise ConfigurationError(f"the tokenizer {self.name!r} failed: {type(error).__name__}") from error
+            error.add_note(f"raised by the tokenizer {self.name!r}")
+            raise
         try:
             units = index(found)
         except TypeError:

@@ -60,6 +60,10 @@ class AskReview(Effect[Plan | None]):
     plan: Plan
 
 
+class _Behind(Exception):
+    """Others, whose answers were in vain, ask first."""
+
+
 class _AskedInVain(Exception):
     """A plan was stale: what changed, and what the answer had cost."""
 
@@ -114,11 +118,12 @@ def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
     done: list[Report] = []
     stale = 0
     spent = Usage()
-    if line.stands:
-        yield from ask(StandInLine(line))
     while True:
         try:
-            report = yield from _next_group(job, turns)
+            report = yield from _next_group(job, turns, line)
+        except _Behind:
+            yield from ask(StandInLine(line))
+            continue
         except (_AskedInVain, StalePlan) as vain:
             changed = vain.stale if isinstance(vain, _AskedInVain) else vain
             spent = spent + vain.usage if isinstance(vain, _AskedInVain) else spent
@@ -167,7 +172,7 @@ def _combined(reports: Sequence[Report]) -> Report:
     )
 
 
-def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
+def _next_group(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report | None]:
     """Distil the oldest turns not distilled yet, as many as fit one request. None when none is left."""
     new = yield from not_distilled(job.bound, job.thread, turns)
     if not new.turns:
@@ -185,6 +190,8 @@ def _next_group(job: _Job, turns: Sequence[Turn]) -> Flow[Report | None]:
     if not texts:
         yield from as_new(group, lambda now: commit(job.bound, now.noted, guards=now.guards))
         return Report("skipped", reason="too long for a request", warnings=left_out, turns=group.ids)
+    if line.behind:  # what was read here is about to change
+        raise _Behind
     report = yield from _distil(job, group, texts)
     if report.status in _IN_VAIN:
         report = yield from _failed(job, group.first(1), report)

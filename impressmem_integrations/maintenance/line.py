@@ -37,9 +37,9 @@ class Line:
         self._left: Future[None] | None = None
 
     @property
-    def stands(self) -> bool:
-        """Whether anybody stands in line."""
-        return self._key in _last
+    def behind(self) -> bool:
+        """Whether others stand in line and this writer has no place in it yet."""
+        return self._left is None and self._key in _last
 
     def wait(self) -> None:
         """Wait until those in front have left; not at all in a thread whose event loop would stand still meanwhile."""

@@ -38,27 +38,27 @@ def test_one_at_a_time_in_the_order_they_came():
         threads.append(in_line(line, log, str(n), inside[n], go_on[n]))
         while line._left is None:
             assert threads[-1].is_alive()
-    assert Line("k").stands
-    assert not Line("other").stands
+    assert Line("k").behind
+    assert not Line("other").behind
     for n in range(4):
         assert inside[n].wait(PATIENCE)
         assert log == [str(before) for before in range(n + 1)]
         go_on[n].set()
     for thread in threads:
         thread.join(PATIENCE)
-    assert not Line("k").stands
+    assert not Line("k").behind
 
 
 def test_who_takes_no_place_stands_in_nobodys_way():
     with Line("k"):
-        assert not Line("k").stands
+        assert not Line("k").behind
 
 
 def test_waiting_twice_is_waiting_once():
     with Line("k") as line:
         line.wait()
         line.wait()
-    assert not Line("k").stands
+    assert not Line("k").behind
 
 
 async def test_one_that_is_cancelled_lets_the_next_one_wait_for_those_in_front():
@@ -83,7 +83,7 @@ async def test_one_that_is_cancelled_lets_the_next_one_wait_for_those_in_front()
         assert served == []
     await asyncio.wait_for(tasks[1], PATIENCE)
     assert served == ["third"]
-    assert not Line("k").stands
+    assert not Line("k").behind
 
 
 async def test_blocking_code_in_an_event_loop_does_not_wait_for_a_task_of_that_loop():
@@ -91,7 +91,7 @@ async def test_blocking_code_in_an_event_loop_does_not_wait_for_a_task_of_that_l
         await first.await_()
         with Line("k") as line:
             line.wait()
-    assert not Line("k").stands
+    assert not Line("k").behind
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -102,5 +102,5 @@ def test_a_forked_child_stands_in_no_line_of_its_parent():
     with Line("k") as line:
         line.wait()
         if (child := os.fork()) == 0:
-            os._exit(1 if Line("k").stands else 0)
+            os._exit(1 if Line("k").behind else 0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
