@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import cache
 from typing import NamedTuple
 
 _ENGLISH = "january february march april may june july august september october november december"
@@ -35,24 +36,21 @@ _DAY_NUMBER = r"(?P<day>[12]\d|3[01]|0?[1-9])"
 _DAY = rf"{_DAY_NUMBER}(?:st|nd|rd|th|er|\.)?"
 _OF = r"(?:of\s+|de\s+)?"
 _IN = r"(?:in|on|during|of|from)\s+(?:the\s+)?(?:early\s+|mid-?\s*|late\s+)?"
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"\b{_YEAR}[-/.]{_MONTH_NUMBER}(?:[-/.]{_DAY_NUMBER})?\b",
-        rf"\b{_DAY_NUMBER}\.\s?{_MONTH_NUMBER}\.\s?{_YEAR}\b",
-        rf"{_YEAR}\s*年(?:\s*{_MONTH_NUMBER}\s*月(?:\s*{_DAY_NUMBER}\s*[日号])?)?",
-        rf"(?<!\d){_MONTH_NUMBER}\s*月(?:\s*{_DAY_NUMBER}\s*[日号])?",
-        rf"\b{_DAY}\s+{_OF}{_MONTH}(?:,?\s+{_OF}{_YEAR})?\b",
-        rf"\b{_ENGLISH_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
-        rf"\b{_MONTH},?\s+{_OF}{_YEAR}\b",
-        rf"\b{_IN}{_ENGLISH_MONTH}(?![\w'’])",
-        rf"\b(?:im|en|de|du)\s+{_OTHER_MONTH}(?![\w'’])",
-        rf"\b(?:in|im|en|during|from|jahr|année|año)\s+(?:early\s+|late\s+)?{_YEAR}\b(?![-/.]\d)",
-    )
+_FORMS = (
+    rf"\b{_YEAR}[-/.]{_MONTH_NUMBER}(?:[-/.]{_DAY_NUMBER})?\b",
+    rf"\b{_DAY_NUMBER}\.\s?{_MONTH_NUMBER}\.\s?{_YEAR}\b",
+    rf"{_YEAR}\s*年(?:\s*{_MONTH_NUMBER}\s*月(?:\s*{_DAY_NUMBER}\s*[日号])?)?",
+    rf"(?<!\d){_MONTH_NUMBER}\s*月(?:\s*{_DAY_NUMBER}\s*[日号])?",
+    rf"\b{_DAY}\s+{_OF}{_MONTH}(?:,?\s+{_OF}{_YEAR})?\b",
+    rf"\b{_ENGLISH_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
+    rf"\b{_MONTH},?\s+{_OF}{_YEAR}\b",
+    rf"\b{_IN}{_ENGLISH_MONTH}(?![\w'’])",
+    rf"\b(?:im|en|de|du)\s+{_OTHER_MONTH}(?![\w'’])",
+    rf"\b(?:in|im|en|during|from|jahr|année|año)\s+(?:early\s+|late\s+)?{_YEAR}\b(?![-/.]\d)",
 )
-_SPAN = re.compile(
-    r"\b(?:between|since|until|till|before|after|zwischen|seit|bis|vor|nach|entre|depuis|jusqu|avant|après|desde|hasta)\b",
-    re.IGNORECASE,
+_SPAN = (
+    r"\b(?:between|since|until|till|before|after|zwischen|seit|bis|vor|nach"
+    r"|entre|depuis|jusqu|avant|après|desde|hasta)\b"
 )
 _ELSEWHERE = timedelta(hours=14)  # what is said on a day somewhere is said at most so far from it in UTC
 
@@ -74,11 +72,12 @@ class Named(NamedTuple):
 
 def named_dates(question: str) -> tuple[Named, ...]:
     """The dates that a question names, each once, in no order; the most exact reading of each place counts."""
-    if _SPAN.search(question):
+    spans, forms = _patterns()
+    if spans.search(question):
         return ()
     found: dict[Named, None] = {}
     taken: list[tuple[int, int]] = []
-    for form in _FORMS:
+    for form in forms:
         for match in form.finditer(question):
             if any(match.start() < end and start < match.end() for start, end in taken):
                 continue
@@ -86,6 +85,12 @@ def named_dates(question: str) -> tuple[Named, ...]:
             parts = match.groupdict()
             found[Named(_number(parts.get("year")), _month(parts.get("month")), _number(parts.get("day")))] = None
     return tuple(found)
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], tuple[re.Pattern[str], ...]]:
+    """Compiled when a question is first asked: it takes milliseconds, and most imports ask none."""
+    return re.compile(_SPAN, re.IGNORECASE), tuple(re.compile(form, re.IGNORECASE) for form in _FORMS)
 
 
 def _number(text: str | None) -> int | None:
