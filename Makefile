@@ -51,7 +51,8 @@ $(addsuffix /.python,$(VENV) $(OLD) $(CORE_03)): %/.python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "This needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>/dev/null || echo missing)." \
 	    "Name another one: make PYTHON=python3.12 ..." >&2; exit 1; }
-	@$(PYTHON) -m venv --clear $* || { \
+	@# An environment of the user's own is taken over as it is; half an environment is made anew.
+	@$*/bin/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || $(PYTHON) -m venv --clear $* || { \
 	  echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@touch $@
 
