@@ -339,7 +339,8 @@ class Stats:
         input_tokens: Their input tokens, as far as the providers report them.
         output_tokens: Their output tokens.
         model_ms: Milliseconds spent in them.
-        tokens_today: Tokens of the (UTC) day of the last call.
+        tokens_today: Tokens that count for the (UTC) day of the last call, with those reserved for answers that
+            told of none or never came.
         reused_units: Units of contexts that repeated the text before, over all changes of a context. One that is read
             again unchanged is not counted, since reading it writes nothing: a lower bound of what a cache can reuse.
         fresh_units: Units of contexts that did not.

@@ -165,8 +165,8 @@ def test_the_tokens_of_a_day_are_never_passed_by_twenty_writers_at_once(alice, m
         thread.join(60)
     spent = sum(report.usage.input_tokens + report.usage.output_tokens for report in reports)
     assert len(reports) == 60
-    assert 0 < spent <= 40_000
-    assert alice.stats().tokens_today == spent
+    # An answer without a word of its tokens, as to a writer that has to ask again, is charged with what was reserved.
+    assert 0 < spent <= alice.stats().tokens_today <= 40_000
     assert any("tokens of the day" in report.reason for report in reports)
 
 
