@@ -16,6 +16,7 @@ from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Answer, Message, Usage
 from impressmem_integrations.tools.definitions import MAINTENANCE_TOOLS, openai_definition
 from impressmem_integrations.tools.json_repair import UnreadableJson
+from impressmem_integrations.tools.text_calls import attempts_calls
 
 Mode = Literal["auto", "tools", "json"]
 
@@ -76,7 +77,7 @@ def _ask(
                 raise
             notes = (f"asked in JSON: {error}",)
         else:
-            if answer.calls or answer.cut_off or not json_mode.writes_calls(answer.text):
+            if answer.calls or answer.cut_off or not attempts_calls(answer.text):
                 return answer, answer.notes
             reason = f"{answer.model} wrote its calls as text instead of using the tools"
             if mode == "tools":

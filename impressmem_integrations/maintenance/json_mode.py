@@ -41,14 +41,6 @@ def read(answer: Answer) -> Answer:
     return replace(answer, calls=read_text_calls(answer.text))
 
 
-def writes_calls(text: str) -> bool:
-    """Whether an answer as a whole is calls: of a model whose server has dropped the tools without a word."""
-    try:
-        return bool(read_text_calls(text))
-    except UnreadableJson:
-        return False
-
-
 def says_nothing(text: str) -> bool:
     """Whether an answer is the word for nothing to do, bare or quoted."""
     return text.strip().strip(".\"'`*").upper() == NOTHING

@@ -198,7 +198,10 @@ def test_tc_14_auto_falls_back_to_json_where_the_model_takes_no_tools(alice):
 WRITTEN = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
 
 
-@pytest.mark.parametrize("text", [WRITTEN, f"```json\n{WRITTEN}\n```", f"<tool_call>{WRITTEN[11:-2]}</tool_call>"])
+CALL_TEXT = WRITTEN[11:-2]
+
+
+@pytest.mark.parametrize("text", [WRITTEN, f"```json\n{WRITTEN}\n```", f"<tool_call>{CALL_TEXT}</tool_call>"])
 def test_tc_14_a_call_written_as_text_is_no_answer_with_tools_and_asked_for_in_json(alice, text):
     """So a server that drops the tools without a word loses no fact: neither run as it is, nor taken for nothing."""
     off = alice.maintain(TURN, Scripted(text), mode="tools")
@@ -210,6 +213,21 @@ def test_tc_14_a_call_written_as_text_is_no_answer_with_tools_and_asked_for_in_j
     on = alice.maintain(TURN, Scripted(text, text), thread_id="b")
     assert (on.saved, on.usage.calls) == (("HOME",), 2)
     assert on.warnings == ("asked in JSON: Scripted wrote its calls as text instead of using the tools",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[TOOL_CALLS][{CALL_TEXT}]",
+        f"<tool_call>{CALL_TEXT}</tool_call>\n<tool_call>{CALL_TEXT}</tool_call>",
+        f"<think>One fact.</think>\n<tool_call>{CALL_TEXT}",
+        CALL_TEXT[:70],
+    ],
+)
+def test_tc_14_a_call_that_is_written_as_text_in_another_form_or_broken_is_not_nothing_to_store(alice, text):
+    off = alice.maintain(TURN, Scripted(text), mode="tools")
+    assert (off.status, off.turns) == ("model_failed", ())
+    assert alice.maintain(TURN, Scripted(text, WRITTEN)).saved == ("HOME",)
 
 
 def test_review_sees_the_plan_and_may_drop_steps(alice):
