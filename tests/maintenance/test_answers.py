@@ -230,6 +230,20 @@ def test_tc_14_a_call_that_is_written_as_text_in_another_form_or_broken_is_not_n
     assert alice.maintain(TURN, Scripted(text, WRITTEN)).saved == ("HOME",)
 
 
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({"choices": [{"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"}]}, "model_failed"),
+        ({"content": None, "tool_calls": "x"}, "model_failed"),
+        ({"content": "", "finish_reason": "tool_calls"}, "model_failed"),
+        ("<think>hmm let me think", "cut_off"),
+    ],
+)
+def test_tc_18_a_refusal_or_half_an_answer_is_not_nothing_to_save(alice, answer, status):
+    report = alice.maintain(TURN, lambda *_: answer)
+    assert (report.status, report.turns) == (status, ())
+
+
 def test_review_sees_the_plan_and_may_drop_steps(alice):
     alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
     seen = []
