@@ -49,7 +49,11 @@ def read_text_calls(text: str) -> tuple[ToolCall, ...]:
         raise
     except (ValueError, RecursionError) as error:
         cut_off = whole[:1] in ("{", "[") and isinstance(error, json.JSONDecodeError) and error.pos >= len(whole) - 1
-        where = f" ({error.msg} at character {error.pos})" if isinstance(error, json.JSONDecodeError) else ""
+        where = (
+            f" ({error.msg.removesuffix(' at')} at character {error.pos})"
+            if isinstance(error, json.JSONDecodeError)
+            else ""
+        )
         raise UnreadableJson(f"the whole answer must be one JSON value{where}", cut_off=cut_off) from error
     return tuple(_call(found) for found in _flattened(value))
 

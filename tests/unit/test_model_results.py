@@ -156,9 +156,9 @@ def test_sp_09_an_error_of_reading_the_answer_is_told_without_the_answer():
     assert "diagnosis" not in str(caught.value)
 
 
-@pytest.mark.parametrize("result", [None, 42, [], object(), {"result": "x"}])
+@pytest.mark.parametrize("result", [None, 42, [], object(), {"result": "x"}, {"name": "save_impressions"}])
 def test_tc_18_what_is_no_answer_is_a_failure(result):
-    with pytest.raises(ModelError, match="no text and no message"):
+    with pytest.raises(ModelError, match="no text and no message: a message has content or tool_calls"):
         answering(lambda messages, tools: result)(QUESTION)
 
 

@@ -116,3 +116,9 @@ def test_tc14_what_begins_as_a_call_and_names_a_tool_is_meant_as_one(text):
 )
 def test_tc14_talk_about_a_call_is_words(text):
     assert not attempts_calls(text)
+
+
+@pytest.mark.parametrize("text", ['{"calls": [{"name": "a\nb"}]}', '{"calls": [{"name": "a'])
+def test_what_is_wrong_is_said_with_its_place(text):
+    with pytest.raises(UnreadableJson, match=r"(?<! at) at character \d+\)$"):
+        read_text_calls(text)

@@ -85,7 +85,8 @@ def _whole(result: Any, question: AskModel) -> Answer:
             passing = _is_status(code) and _passes(code)
             raise _told(str(read(problem, "message") or "an error in place of an answer"), question, "", passing)
         if not any(has(result, name) for name in _ANSWER_FIELDS):
-            raise ModelError(f"the model gave {type(result).__name__}, which is no text and no message")
+            gave = f"the model gave {type(result).__name__}, which is no text and no message"
+            raise ModelError(f"{gave}: a message has content or tool_calls")
         if has(result, "choices") and not _first_choice(read(result, "choices")):
             raise ModelError("the response holds no choice")
     found = read_answer(result)
