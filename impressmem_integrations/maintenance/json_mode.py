@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from impressmem_integrations.maintenance.nothing import says_nothing_in_words
 from impressmem_integrations.maintenance.prompt import NOTHING
-from impressmem_integrations.model import Answer, Message
-from impressmem_integrations.tools.definitions import Tool
+from impressmem_integrations.model import Answer, Message, ToolCall
+from impressmem_integrations.tools.definitions import SAVE_IMPRESSION, Tool
 from impressmem_integrations.tools.json_repair import UnreadableJson
 from impressmem_integrations.tools.text_calls import read_text_calls
 
@@ -34,7 +35,7 @@ def read(answer: Answer) -> Answer:
     """The answer with the calls that its text is.
 
     Raises:
-        UnreadableJson: The text is neither these calls nor the word for nothing.
+        UnreadableJson: The text is neither these calls nor words for nothing.
     """
     if answer.calls or says_nothing(answer.text):
         return answer
@@ -42,8 +43,18 @@ def read(answer: Answer) -> Answer:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether an answer is the word for nothing to do, bare or quoted."""
-    return text.strip().strip(".\"'`*").upper() == NOTHING
+    """Whether an answer is the word for nothing to do, bare or quoted, says so in other words, or is an empty plan."""
+    if text.strip().strip(".\"'`*").upper() == NOTHING or says_nothing_in_words(text):
+        return True
+    try:
+        return all(map(saves_nothing, read_text_calls(text)))
+    except UnreadableJson:
+        return False
+
+
+def saves_nothing(call: ToolCall) -> bool:
+    """Whether a call saves an empty list. In a chat that is a slip to be mended; here, one way to keep nothing."""
+    return call.arguments == {"impressions": []} and call.name.lower().startswith(SAVE_IMPRESSION.name)
 
 
 def corrected(messages: Sequence[Message], answer: Answer, error: UnreadableJson) -> list[Message]:

@@ -186,6 +186,19 @@ def test_json_mode_has_one_repair_round_that_shows_what_was_wrong(alice):
     assert len(worse.requests) == 2
 
 
+@pytest.mark.parametrize("text", ["Nothing to save.", "没有需要记住的内容", '{"calls": []}', '{"impressions": []}'])
+def test_json_mode_reads_nothing_to_do_in_words_and_as_an_empty_plan(alice, text):
+    report = alice.maintain(TURN, Scripted(text), mode="json")
+    assert (report.status, report.reason) == ("nothing_to_store", "the model found nothing to keep")
+    assert (report.usage.calls, report.refused) == (1, ())
+
+
+def test_json_mode_says_of_a_broken_answer_and_nothing_afterwards_what_it_was(alice):
+    report = alice.maintain(TURN, Scripted('{"calls": [', "IGNORE"), mode="json")
+    assert report.status == "nothing_to_store"
+    assert report.warnings == ("the first JSON answer could not be read; asked again, the model asked for nothing",)
+
+
 def test_tc_14_auto_falls_back_to_json_where_the_model_takes_no_tools(alice):
     answer = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
     refuses = errors.ToolsUnsupported("model small takes no tools")
