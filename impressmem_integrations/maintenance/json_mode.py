@@ -37,14 +37,14 @@ def read(answer: Answer) -> Answer:
     Raises:
         UnreadableJson: The text is neither these calls nor words for nothing.
     """
-    if answer.calls or says_nothing(answer.text):
+    if answer.calls or says_nothing(answer.text) or says_nothing_in_words(answer.text):
         return answer
     return replace(answer, calls=read_text_calls(answer.text))
 
 
 def says_nothing(text: str) -> bool:
-    """Whether an answer is the word for nothing to do, bare or quoted, says so in other words, or is an empty plan."""
-    if text.strip().strip(".\"'`*").upper() == NOTHING or says_nothing_in_words(text):
+    """Whether an answer is the word for nothing to do, bare or quoted, or an empty plan."""
+    if text.strip().strip(".\"'`*").upper() == NOTHING:
         return True
     try:
         return all(map(saves_nothing, read_text_calls(text)))

@@ -186,11 +186,19 @@ def test_json_mode_has_one_repair_round_that_shows_what_was_wrong(alice):
     assert len(worse.requests) == 2
 
 
-@pytest.mark.parametrize("text", ["Nothing to save.", "没有需要记住的内容", '{"calls": []}', '{"impressions": []}'])
-def test_json_mode_reads_nothing_to_do_in_words_and_as_an_empty_plan(alice, text):
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Nothing to save.", "the model answered in words and used no tool"),
+        ("没有需要记住的内容", "the model answered in words and used no tool"),
+        ('{"calls": []}', "the model found nothing to keep"),
+        ('{"impressions": []}', "the model found nothing to keep"),
+    ],
+)
+def test_json_mode_reads_nothing_to_do_in_words_and_as_an_empty_plan(alice, text, reason):
     report = alice.maintain(TURN, Scripted(text), mode="json")
-    assert (report.status, report.reason) == ("nothing_to_store", "the model found nothing to keep")
-    assert (report.usage.calls, report.refused) == (1, ())
+    assert (report.status, report.reason) == ("nothing_to_store", reason)
+    assert (report.text, report.usage.calls, report.refused) == (text, 1, ())
 
 
 def test_json_mode_says_of_a_broken_answer_and_nothing_afterwards_what_it_was(alice):
