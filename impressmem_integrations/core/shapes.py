@@ -99,6 +99,12 @@ def without_reasoning(text: str) -> str:
     return _THINK.sub("", text, count=1)
 
 
+def thinks_without_end(text: str) -> bool:
+    """Whether a text is a `<think>` part that never ends: what was to follow was cut off."""
+    found = _THINK.match(text)
+    return found is not None and f"</{found[1]}>" not in found[0]
+
+
 def content_of(message: Any) -> Any:
     """Return a message's content as it carries it: text, blocks or None. LlamaIndex keeps blocks beside the text."""
     blocks = read(message, "blocks", "parts")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -16,6 +16,7 @@ from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Answer, Message, Usage
 from impressmem_integrations.tools.definitions import MAINTENANCE_TOOLS, openai_definition
 from impressmem_integrations.tools.json_repair import UnreadableJson
+from impressmem_integrations.tools.text_calls import attempts_calls
 
 Mode = Literal["auto", "tools", "json"]
 
@@ -52,7 +53,7 @@ def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: S
             return Asked(None, account.total, str(error), failure=error)
         reason, failure = str(error), error
     else:
-        return Asked(answer, account.total, notes=notes)
+        return Asked(_without_empty_saves(answer), account.total, notes=notes)
     note = f"the fallback was asked: {reason}"
     try:
         answer, notes = yield from _ask(account.ask_fallback, messages, "auto", settings.fallback)
@@ -60,7 +61,11 @@ def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: S
         # What kept the model itself from answering may pass, whatever the fallback's failure is.
         worth_waiting = failure if failure is not None and failure.passing else error
         return Asked(None, account.total, str(error), (note,), failure=worth_waiting)
-    return Asked(answer, account.total, notes=(note, *notes))
+    return Asked(_without_empty_saves(answer), account.total, notes=(note, *notes))
+
+
+def _without_empty_saves(answer: Answer) -> Answer:
+    return replace(answer, calls=tuple(call for call in answer.calls if not json_mode.saves_nothing(call)))
 
 
 def _ask(
@@ -76,7 +81,7 @@ def _ask(
                 raise
             notes = (f"asked in JSON: {error}",)
         else:
-            if answer.calls or answer.cut_off or not json_mode.writes_calls(answer.text):
+            if answer.calls or answer.cut_off or not attempts_calls(answer.text):
                 return answer, answer.notes
             reason = f"{answer.model} wrote its calls as text instead of using the tools"
             if mode == "tools":
@@ -94,6 +99,9 @@ def _ask(
     if again.cut_off:
         return again, notes
     try:
-        return json_mode.read(again), (*notes, "the first JSON answer was repaired")
+        repaired = json_mode.read(again)
     except UnreadableJson as error:
         raise ModelError(f"the answer is not the JSON that was asked for: {error}") from error
+    if repaired.calls:
+        return repaired, (*notes, "the first JSON answer was repaired")
+    return repaired, (*notes, "the first JSON answer could not be read; asked again, the model asked for nothing")

@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from impressmem_integrations.maintenance.nothing import says_nothing_in_words
 from impressmem_integrations.maintenance.prompt import NOTHING
-from impressmem_integrations.model import Answer, Message
-from impressmem_integrations.tools.definitions import Tool
+from impressmem_integrations.model import Answer, Message, ToolCall
+from impressmem_integrations.tools.definitions import SAVE_IMPRESSION, Tool
 from impressmem_integrations.tools.json_repair import UnreadableJson
 from impressmem_integrations.tools.text_calls import read_text_calls
 
@@ -34,24 +35,26 @@ def read(answer: Answer) -> Answer:
     """The answer with the calls that its text is.
 
     Raises:
-        UnreadableJson: The text is neither these calls nor the word for nothing.
+        UnreadableJson: The text is neither these calls nor words for nothing.
     """
-    if answer.calls or says_nothing(answer.text):
+    if answer.calls or says_nothing(answer.text) or says_nothing_in_words(answer.text):
         return answer
     return replace(answer, calls=read_text_calls(answer.text))
 
 
-def writes_calls(text: str) -> bool:
-    """Whether an answer as a whole is calls: of a model whose server has dropped the tools without a word."""
+def says_nothing(text: str) -> bool:
+    """Whether an answer is the word for nothing to do, bare or quoted, or an empty plan."""
+    if text.strip().strip(".\"'`*").upper() == NOTHING:
+        return True
     try:
-        return bool(read_text_calls(text))
+        return all(map(saves_nothing, read_text_calls(text)))
     except UnreadableJson:
         return False
 
 
-def says_nothing(text: str) -> bool:
-    """Whether an answer is the word for nothing to do, bare or quoted."""
-    return text.strip().strip(".\"'`*").upper() == NOTHING
+def saves_nothing(call: ToolCall) -> bool:
+    """Whether a call saves an empty list. In a chat that is a slip to be mended; here, one way to keep nothing."""
+    return call.arguments == {"impressions": []} and call.name.lower().startswith(SAVE_IMPRESSION.name)
 
 
 def corrected(messages: Sequence[Message], answer: Answer, error: UnreadableJson) -> list[Message]:

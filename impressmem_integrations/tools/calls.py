@@ -21,6 +21,7 @@ from impressmem_integrations.core.shapes import (
     raw_calls,
     read,
     text_of,
+    thinks_without_end,
     without_reasoning,
     word,
 )
@@ -64,12 +65,13 @@ def read_answer(source: Any) -> Answer:
             completion or Responses API, LlamaIndex `ChatResponse`, Anthropic, Gemini, Ollama; dict or object).
 
     Returns:
-        Its text without reasoning, its calls in order, the provider's finish word in lower case, and its tokens
-        (`usage.calls` is 1). Where the output limit ended the answer (`cut_off`), a last call that is not complete has
-        an error.
+        Its text without reasoning, its calls in order, the provider's finish word in lower case (`length` where
+        there is nothing but reasoning that never ends), and its tokens (`usage.calls` is 1). Where the output limit
+        ended the answer (`cut_off`), a last call that is not complete has an error.
     """
     if source is None or isinstance(source, str):
-        return Answer(text=without_reasoning(source or ""), usage=Usage(calls=1))
+        reason = "length" if thinks_without_end(source or "") else None
+        return Answer(without_reasoning(source or ""), (), reason, Usage(calls=1))
     message, choice = _message(source)
     reason = _finish_reason(message, choice, source)
     usage = _usage(message, source)
@@ -80,13 +82,42 @@ def read_answer(source: Any) -> Answer:
     else:
         texts = [text_of(content_of(message)) or text_of(read(message, "refusal"))]
         raws = raw_calls(message)
-    answer = Answer(without_reasoning("\n".join(filter(None, texts))), (), reason, usage)
+    text = "\n".join(filter(None, texts))
+    if not raws and thinks_without_end(text):
+        reason = "length"
+    answer = Answer(without_reasoning(text), (), reason, usage)
     raw = read(source, "raw")
     if not answer.text and not raws and raw is not None and read(raw, "raw") is None:
         # LlamaIndex leaves out what it has no place for (a refusal, the legacy call) and keeps the whole response here.
         inner = read_answer(raw)
-        return Answer(inner.text, inner.calls, reason, usage)
+        return Answer(inner.text, inner.calls, inner.finish_reason if inner.cut_off else reason, usage)
     return Answer(answer.text, _decoded(raws, cut_off=answer.cut_off), reason, usage)
+
+
+def refusal_of(source: Any) -> str:
+    """The words in which a message or response says that the model declines to answer; "" where it does not.
+
+    Args:
+        source: What `read_answer` takes.
+    """
+    if source is None or isinstance(source, str):
+        return ""
+    message, _ = _message(source)
+    contents = [content_of(message)]
+    if is_list(read(message, "output")):  # Responses API
+        contents = [read(item, "content") for item in read(message, "output")]
+    places = [message, read(message, "additional_kwargs")]
+    places += [block for blocks in contents if is_list(blocks) for block in blocks]
+    said = "\n".join(text for place in places if isinstance(text := read(place, "refusal"), str))
+    raw = read(source, "raw")
+    return said or (refusal_of(raw) if raw is not None and read(raw, "raw") is None else "")
+
+
+def holds_unreadable_calls(source: Any) -> bool:
+    """Whether a message or response has calls in a form that is no list."""
+    message, _ = _message(source)
+    found = read(message, "tool_calls")
+    return bool(found) and not is_list(found)
 
 
 def _is_answer(source: Any) -> bool:

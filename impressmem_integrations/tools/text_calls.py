@@ -20,6 +20,10 @@ from impressmem_integrations.tools.json_repair import UnreadableJson
 _FENCE = re.compile(r"```(?:json|JSON)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
 _TAG = re.compile(r"<tool_call>(.*)</tool_call>", re.DOTALL)
 _LISTS = ("tool_calls", "calls")
+_NAMED = rf"(?:{SAVE_IMPRESSIONS.name}|{SAVE_IMPRESSION.name}|{ORGANIZE_IMPRESSIONS.name})\b"
+# How the chat templates of open models begin a call: JSON, a fence, XML, special tokens, a function in Python's form.
+_OPENING = re.compile(rf"[{{\[]|```|<(?:tool|function|invoke|[|｜])|(?:\w+\.)?{_NAMED}\s*\(")
+_ABOUT_TOOLS = re.compile(rf"{_NAMED}|[\"']impressions[\"']\s*:")
 
 
 def read_text_calls(text: str) -> tuple[ToolCall, ...]:
@@ -45,9 +49,27 @@ def read_text_calls(text: str) -> tuple[ToolCall, ...]:
         raise
     except (ValueError, RecursionError) as error:
         cut_off = whole[:1] in ("{", "[") and isinstance(error, json.JSONDecodeError) and error.pos >= len(whole) - 1
-        where = f" ({error.msg} at character {error.pos})" if isinstance(error, json.JSONDecodeError) else ""
+        where = (
+            f" ({error.msg.removesuffix(' at')} at character {error.pos})"
+            if isinstance(error, json.JSONDecodeError)
+            else ""
+        )
         raise UnreadableJson(f"the whole answer must be one JSON value{where}", cut_off=cut_off) from error
     return tuple(_call(found) for found in _flattened(value))
+
+
+def attempts_calls(text: str) -> bool:
+    """Whether an answer is meant as calls, readable or not: it begins as calls do and names a tool or its argument.
+
+    Calls are neither parsed nor run here. What begins with prose is words, whatever it quotes.
+    """
+    whole = text.strip()
+    if _OPENING.match(whole) is not None and _ABOUT_TOOLS.search(whole) is not None:
+        return True
+    try:
+        return bool(read_text_calls(whole))
+    except UnreadableJson:
+        return False
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -186,6 +186,27 @@ def test_json_mode_has_one_repair_round_that_shows_what_was_wrong(alice):
     assert len(worse.requests) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Nothing to save.", "the model answered in words and used no tool"),
+        ("没有需要记住的内容", "the model answered in words and used no tool"),
+        ('{"calls": []}', "the model found nothing to keep"),
+        ('{"impressions": []}', "the model found nothing to keep"),
+    ],
+)
+def test_json_mode_reads_nothing_to_do_in_words_and_as_an_empty_plan(alice, text, reason):
+    report = alice.maintain(TURN, Scripted(text), mode="json")
+    assert (report.status, report.reason) == ("nothing_to_store", reason)
+    assert (report.text, report.usage.calls, report.refused) == (text, 1, ())
+
+
+def test_json_mode_says_of_a_broken_answer_and_nothing_afterwards_what_it_was(alice):
+    report = alice.maintain(TURN, Scripted('{"calls": [', "IGNORE"), mode="json")
+    assert report.status == "nothing_to_store"
+    assert report.warnings == ("the first JSON answer could not be read; asked again, the model asked for nothing",)
+
+
 def test_tc_14_auto_falls_back_to_json_where_the_model_takes_no_tools(alice):
     answer = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
     refuses = errors.ToolsUnsupported("model small takes no tools")
@@ -198,7 +219,10 @@ def test_tc_14_auto_falls_back_to_json_where_the_model_takes_no_tools(alice):
 WRITTEN = json.dumps({"calls": [{"name": "save_impressions", "arguments": {"impressions": [HOME]}}]})
 
 
-@pytest.mark.parametrize("text", [WRITTEN, f"```json\n{WRITTEN}\n```", f"<tool_call>{WRITTEN[11:-2]}</tool_call>"])
+CALL_TEXT = WRITTEN[11:-2]
+
+
+@pytest.mark.parametrize("text", [WRITTEN, f"```json\n{WRITTEN}\n```", f"<tool_call>{CALL_TEXT}</tool_call>"])
 def test_tc_14_a_call_written_as_text_is_no_answer_with_tools_and_asked_for_in_json(alice, text):
     """So a server that drops the tools without a word loses no fact: neither run as it is, nor taken for nothing."""
     off = alice.maintain(TURN, Scripted(text), mode="tools")
@@ -210,6 +234,35 @@ def test_tc_14_a_call_written_as_text_is_no_answer_with_tools_and_asked_for_in_j
     on = alice.maintain(TURN, Scripted(text, text), thread_id="b")
     assert (on.saved, on.usage.calls) == (("HOME",), 2)
     assert on.warnings == ("asked in JSON: Scripted wrote its calls as text instead of using the tools",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[TOOL_CALLS][{CALL_TEXT}]",
+        f"<tool_call>{CALL_TEXT}</tool_call>\n<tool_call>{CALL_TEXT}</tool_call>",
+        f"<think>One fact.</think>\n<tool_call>{CALL_TEXT}",
+        CALL_TEXT[:70],
+    ],
+)
+def test_tc_14_a_call_that_is_written_as_text_in_another_form_or_broken_is_not_nothing_to_store(alice, text):
+    off = alice.maintain(TURN, Scripted(text), mode="tools")
+    assert (off.status, off.turns) == ("model_failed", ())
+    assert alice.maintain(TURN, Scripted(text, WRITTEN)).saved == ("HOME",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({"choices": [{"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"}]}, "model_failed"),
+        ({"content": None, "tool_calls": "x"}, "model_failed"),
+        ({"content": "", "finish_reason": "tool_calls"}, "model_failed"),
+        ("<think>hmm let me think", "cut_off"),
+    ],
+)
+def test_tc_18_a_refusal_or_half_an_answer_is_not_nothing_to_save(alice, answer, status):
+    report = alice.maintain(TURN, lambda *_: answer)
+    assert (report.status, report.turns) == (status, ())
 
 
 def test_review_sees_the_plan_and_may_drop_steps(alice):

@@ -106,6 +106,16 @@ def test_tc_11_a_valid_call_without_arguments_is_an_error_and_not_nothing_to_sav
     assert "impressions is missing" in refusal.reason
 
 
+def test_a_save_of_an_empty_list_is_nothing_to_do_and_the_other_calls_run(alice):
+    empty = call(NAME, {"impressions": []})
+    report = alice.maintain(TURN, Scripted(calls(empty)))
+    assert (report.status, report.refused, len(report.turns)) == ("nothing_to_store", (), 1)
+    report = alice.maintain(said("I like tea"), Scripted(calls(empty, call(NAME, TEXT, "c2"))))
+    assert (report.saved, report.refused) == (("HOME",), ())
+    stray = Scripted(calls(call("delete_everything", {"impressions": []})))
+    assert alice.maintain(said("I like milk"), stray).status == "rejected"
+
+
 @pytest.mark.parametrize("name", ["functions.save_impressions", "save_impression", "Save_Impressions"])
 def test_tc_12_names_that_are_nearly_right(alice, name):
     assert alice.maintain(TURN, Scripted(calls(call(name, GIVEN)))).saved == ("HOME",)

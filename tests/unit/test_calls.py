@@ -372,3 +372,24 @@ def test_deep_nesting_does_not_make_reading_fail() -> None:
     assert len(cut_turns([("user", "u"), message])) == 1
     uses = '{"tool_uses": [' + '{"function": ' * 900 + "{}" + "}" * 900 + "]}"
     assert read_calls({"name": "multi_tool_use.parallel", "arguments": uses})[0].error
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<think>hmm let me think",
+        {"content": "<think>hmm let me think", "finish_reason": "stop"},
+        {"content": "\n<thinking>hmm, so </think", "finish_reason": None},
+        Thing(
+            message=Thing(content="<think>hmm", blocks=[]), raw={"choices": [{"message": {"content": "<think>hmm"}}]}
+        ),
+    ],
+)
+def test_tc18_reasoning_that_never_ends_was_cut_off(source):
+    answer = read_answer(source)
+    assert (answer.text, answer.cut_off) == ("", True)
+
+
+def test_reasoning_without_an_end_beside_calls_or_closed_is_not_cut_off():
+    assert not read_answer({"content": "<think>plan", "tool_calls": [CALL]}).cut_off
+    assert not read_answer("<think>plan</think>").cut_off

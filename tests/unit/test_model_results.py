@@ -7,6 +7,8 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from langchain_core.messages import AIMessage
+from openai.types.chat import ChatCompletion
 
 from impressmem_integrations.core.effects import AskModel
 from impressmem_integrations.errors import ConfigurationError, ModelError, ToolsUnsupported
@@ -154,9 +156,9 @@ def test_sp_09_an_error_of_reading_the_answer_is_told_without_the_answer():
     assert "diagnosis" not in str(caught.value)
 
 
-@pytest.mark.parametrize("result", [None, 42, [], object(), {"result": "x"}])
+@pytest.mark.parametrize("result", [None, 42, [], object(), {"result": "x"}, {"name": "save_impressions"}])
 def test_tc_18_what_is_no_answer_is_a_failure(result):
-    with pytest.raises(ModelError, match="no text and no message"):
+    with pytest.raises(ModelError, match="no text and no message: a message has content or tool_calls"):
         answering(lambda messages, tools: result)(QUESTION)
 
 
@@ -166,6 +168,66 @@ def test_tc_18_an_answer_that_the_provider_ended_is_a_failure(reason):
     for message in ({"content": ""}, {"content": None, "tool_calls": [call]}):
         with pytest.raises(ModelError, match=reason.lower()):
             answering(lambda messages, tools, said=message: {**said, "finish_reason": reason})(QUESTION)
+
+
+DECLINED = "I can't do that."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"choices": [{"message": {"content": None, "refusal": DECLINED}, "finish_reason": "stop"}]},
+        ChatCompletion.model_validate(
+            {
+                "id": "c",
+                "created": 0,
+                "model": "m",
+                "object": "chat.completion",
+                "choices": [
+                    {
+                        "index": 0,
+                        "finish_reason": "stop",
+                        "message": {"role": "assistant", "content": None, "refusal": DECLINED},
+                    }
+                ],
+            }
+        ),
+        AIMessage("", additional_kwargs={"refusal": DECLINED}),
+        AIMessage([{"type": "refusal", "refusal": DECLINED}]),
+        {"output": [{"type": "message", "content": [{"type": "refusal", "refusal": DECLINED}]}], "status": "completed"},
+        SimpleNamespace(
+            message=SimpleNamespace(content="", blocks=[]),
+            raw={"choices": [{"message": {"content": None, "refusal": DECLINED}}]},
+        ),
+    ],
+)
+def test_tc_18_a_refusal_is_a_failure_that_says_what_the_model_said(answer):
+    with pytest.raises(ModelError, match="it refused: I can't do that"):
+        answering(lambda *_: answer)(QUESTION)
+
+
+def test_sp_09_a_refusal_that_quotes_the_request_is_told_without_the_quotation():
+    with pytest.raises(ModelError, match="it refused") as caught:
+        answering(lambda *_: {"content": None, "refusal": "I will not keep 'my pin is 4711'."})(QUESTION)
+    assert "4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"content": "Let me save this.", "finish_reason": "tool_calls"}, "ended with tool_calls and holds no call"),
+        ({"content": [], "stop_reason": "tool_use"}, "ended with tool_use and holds no call"),
+        ({"content": None, "tool_calls": "x"}, "no list"),
+        ({"choices": [{"message": {"content": None, "tool_calls": {"name": "save_impressions"}}}]}, "no list"),
+    ],
+)
+def test_tc_18_an_answer_whose_calls_were_lost_is_a_failure(answer, reason):
+    with pytest.raises(ModelError, match=reason):
+        answering(lambda *_: answer)(QUESTION)
+
+
+def test_an_empty_answer_that_stopped_by_itself_is_an_answer():
+    assert answering(lambda *_: {"content": None, "tool_calls": None, "finish_reason": "stop"})(QUESTION).text == ""
 
 
 def test_a_function_gets_copies_that_it_may_change():

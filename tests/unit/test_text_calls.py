@@ -7,7 +7,7 @@ import json
 import pytest
 
 from impressmem_integrations.tools.json_repair import UnreadableJson
-from impressmem_integrations.tools.text_calls import read_text_calls
+from impressmem_integrations.tools.text_calls import attempts_calls, read_text_calls
 
 ARGUMENTS = {"impressions": [{"clue": "A", "content": "x"}]}
 CALL = {"name": "save_impressions", "arguments": ARGUMENTS}
@@ -69,3 +69,56 @@ def test_a_cut_text_is_told_apart():
     with pytest.raises(UnreadableJson) as caught:
         read_text_calls(json.dumps([CALL])[:-1])
     assert caught.value.cut_off
+
+
+WRITTEN = json.dumps(CALL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WRITTEN,
+        json.dumps(ARGUMENTS),
+        json.dumps({"name": "delete_everything", "arguments": {}}),
+        f"<function=save_impressions>{json.dumps(ARGUMENTS)}</function>",
+        "<|python_tag|>" + json.dumps({"name": "save_impressions", "parameters": ARGUMENTS}),
+        "<｜tool▁calls▁begin｜>function<｜tool▁sep｜>save_impressions",
+        f"[TOOL_CALLS][{WRITTEN}]",
+        f"<tool_call>{WRITTEN}</tool_call>\n<tool_call>{WRITTEN}</tool_call>",
+        f"<tool_call>\n{WRITTEN}",
+        "<tool_call>\n<function=organize_impressions>\n<parameter=level>\nlabel\n</parameter>\n</function>\n</tool_call>",
+        'save_impressions(impressions=[{"clue": "A"}])',
+        'default_api.save_impression(clue="A")',
+        '[save_impressions(impressions=[{"clue": "A"}])]',
+        '```python\nsave_impressions(impressions=[{"clue": "A"}])\n```',
+        '{"name":"save_impressions","arguments":{"impressions": [{"clue": "HOME", "cont',
+        '{"impressions": [{"clue": "HOME", "cont',
+    ],
+)
+def test_tc14_what_begins_as_a_call_and_names_a_tool_is_meant_as_one(text):
+    assert attempts_calls(f"  \n{text}\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "IGNORE",
+        '{"calls": []}',
+        "[]",
+        '{"weather": "sunny"}',
+        "[Nothing new here.]",
+        f"You could call {WRITTEN} here.",
+        f"Sure: {WRITTEN}",
+        f"> {WRITTEN}",
+        "save_impressions is not needed here.",
+    ],
+)
+def test_tc14_talk_about_a_call_is_words(text):
+    assert not attempts_calls(text)
+
+
+@pytest.mark.parametrize("text", ['{"calls": [{"name": "a\nb"}]}', '{"calls": [{"name": "a'])
+def test_what_is_wrong_is_said_with_its_place(text):
+    with pytest.raises(UnreadableJson, match=r"(?<! at) at character \d+\)$"):
+        read_text_calls(text)

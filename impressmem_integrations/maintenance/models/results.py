@@ -13,7 +13,8 @@ from impressmem_integrations.core.effects import AskModel
 from impressmem_integrations.core.shapes import has, one_line, read
 from impressmem_integrations.errors import ModelError, ToolsUnsupported
 from impressmem_integrations.model import Answer
-from impressmem_integrations.tools.calls import read_answer
+from impressmem_integrations.tools.calls import holds_unreadable_calls, read_answer, refusal_of
+from impressmem_integrations.tools.text_calls import attempts_calls
 
 # The provider ended the answer for a reason of its own: what is there is no whole answer, and nothing there is no
 # "nothing to keep".
@@ -23,6 +24,7 @@ _ENDED = frozenset({
     "malformed_tool_use", "other", "prohibited_content", "recitation", "refusal", "safety", "spii",
     "unexpected_tool_call",
 })  # fmt: skip
+_FOR_CALLS = frozenset({"tool_calls", "tool_use", "function_call"})
 _ANSWER_FIELDS = (
     "content", "tool_calls", "choices", "message", "output", "candidates", "function_call", "blocks", "generations",
 )  # fmt: skip
@@ -83,16 +85,33 @@ def _whole(result: Any, question: AskModel) -> Answer:
             passing = _is_status(code) and _passes(code)
             raise _told(str(read(problem, "message") or "an error in place of an answer"), question, "", passing)
         if not any(has(result, name) for name in _ANSWER_FIELDS):
-            raise ModelError(f"the model gave {type(result).__name__}, which is no text and no message")
+            gave = f"the model gave {type(result).__name__}, which is no text and no message"
+            raise ModelError(f"{gave}: a message has content or tool_calls")
         if has(result, "choices") and not _first_choice(read(result, "choices")):
             raise ModelError("the response holds no choice")
     found = read_answer(result)
     if found.finish_reason in _ENDED:
         raise ModelError(f"the provider ended the answer: {found.finish_reason}")
+    if not found.calls:
+        _check_without_calls(result, found, question)
     blocked = read(read(read(result, "response_metadata"), "prompt_feedback"), "block_reason")
     if blocked and not found.calls and not found.text:
         raise ModelError("the provider blocked the request")
     return found
+
+
+def _check_without_calls(result: Any, found: Answer, question: AskModel) -> None:
+    """An answer without calls may mean "nothing to keep" only where nothing says that it meant something else.
+
+    Raises:
+        ModelError: It is a refusal, or its calls were lost on the way.
+    """
+    if refusal := refusal_of(result):
+        raise _told(refusal, question, "it refused")
+    if holds_unreadable_calls(result):
+        raise ModelError("the model's tool_calls are no list")
+    if found.finish_reason in _FOR_CALLS and not attempts_calls(found.text):
+        raise ModelError(f"the answer ended with {found.finish_reason} and holds no call")
 
 
 def _first_choice(choices: Any) -> Any:
