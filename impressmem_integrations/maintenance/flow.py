@@ -38,7 +38,7 @@ from impressmem_integrations.maintenance.plan import (
     without_twins,
 )
 from impressmem_integrations.maintenance.request import fitted, user_texts
-from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.maintenance.settings import MOST_WAITING, Settings
 from impressmem_integrations.model import Answer, Impression, Plan, PlanStep, Refusal, Report, Turn, Usage
 from impressmem_integrations.turns import cut_turns
 
@@ -46,7 +46,6 @@ _log = logging.getLogger(__name__)
 
 _STALE_TRIES = 3
 _IN_VAIN = ("model_failed", "cut_off", "rejected")
-_MOST_WAITING = 100
 _TWINS = "everything it asked to keep is remembered already, under another clue"
 
 Review = Literal["collect", "ask"] | None
@@ -181,7 +180,7 @@ def _next_group(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report | N
     talking = [turn for turn in new.turns if settings.worth_asking(user_texts(turn))]
     if not talking:
         return (yield from _wait(new, "no turn says anything to keep"))
-    if len(talking) < settings.batch_turns and not job.flush:
+    if len(talking) < settings.batch_turns and len(new.turns) <= MOST_WAITING and not job.flush:
         return (yield from _wait(new, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
     group, texts, left_out = _fitting(job, new)
     left_out += tuple(f"not kept as evidence: {reason}" for reason in group.not_kept)
@@ -199,11 +198,16 @@ def _next_group(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report | N
 
 
 def _wait(new: Group, reason: str) -> Flow[Report]:
-    """Leave turns for a later call, so that the next request covers them; too many are let go."""
-    surplus = new.first(max(0, len(new.turns) - _MOST_WAITING))
-    if surplus.turns:
-        yield from as_new(surplus, _let_go)
-    return Report("skipped", reason=reason)
+    """Leave turns for a later call, so that the next request covers them; too many are let go, and named."""
+    surplus = new.first(max(0, len(new.turns) - MOST_WAITING))
+    if not surplus.turns:
+        return Report("skipped", reason=reason)
+    yield from as_new(surplus, _let_go)
+    count = len(surplus.turns)
+    what = "the oldest turn that waited was" if count == 1 else f"the {count} oldest turns that waited were"
+    warning = f"{what} let go without asking: {MOST_WAITING} turns of a thread wait, no more"
+    _log.warning("maintenance of %s: %s", new.bound.scope, warning)
+    return Report("skipped", reason=reason, warnings=(warning,))
 
 
 def _let_go(group: Group) -> Flow[write.Transaction]:

@@ -10,6 +10,9 @@ from impressmem_integrations.errors import ConfigurationError
 from impressmem_integrations.maintenance.gate import worth_asking
 from impressmem_integrations.maintenance.prompt import INSTRUCTIONS
 
+MOST_WAITING = 100
+"""Turns of one thread that wait to be asked about, those that say nothing to keep included."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -20,7 +23,8 @@ class Settings:
         memory_budget_units: Units of memory shown to the model.
         request_budget_units: Units of quoted turns in one request; more turns go into further requests.
         tool_results: Show the model what tools returned (marked untrusted) instead of a marker.
-        batch_turns: Ask only when so many turns wait; `flush=True` asks for fewer.
+        batch_turns: Ask only when so many turns wait that may hold something, 1 to 100; `flush=True` asks for fewer, and
+            so does a call that finds more than 100 turns of any kind waiting.
         worth_asking: Whether the user's words of one turn may hold anything to keep; turns without wait unasked.
         max_tokens_per_day: Tokens of one scope and (UTC) day; None for no bound. Not passed, also by many writers at
             once, while requests have two bytes to a token or more and answers keep to `answer_tokens`; what goes
@@ -56,6 +60,8 @@ class Settings:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")
+        if self.batch_turns > MOST_WAITING:
+            raise ConfigurationError(f"batch_turns must be at most {MOST_WAITING}, not {self.batch_turns!r}")
         most = self.max_tokens_per_day
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
             raise ConfigurationError(f"max_tokens_per_day must be a whole number of at least 0 or None, not {most!r}")
