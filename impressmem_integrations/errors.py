@@ -49,12 +49,14 @@ class NotFound(ImpressMemError, LookupError):
     Attributes:
         kind: `clue`, `category`, `label` or `plan`.
         name: The name that was not found.
+        place: Which operation of the transaction names it, from 0; 0 also where a transaction has no such operation.
     """
 
-    def __init__(self, kind: str, name: str) -> None:
+    def __init__(self, kind: str, name: str, place: int = 0) -> None:
         super().__init__(f"there is no {kind} {name!r}")
         self.kind = kind
         self.name = name
+        self.place = place
 
 
 class CapacityError(ImpressMemError):

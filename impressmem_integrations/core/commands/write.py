@@ -143,7 +143,7 @@ def _refusal(parts: Sequence[str]) -> Exception:
                 " or raise max_impressions"
             )
         case "not-found":
-            return NotFound(detail[0], detail[1])
+            return NotFound(detail[0], detail[1], int(detail[2]))
         case "same":
             return InvalidInput(f"nothing to merge: {detail[0]!r} is source and target")
         case "stale":

@@ -110,7 +110,10 @@ end
 
 local ok, failure = pcall(run)
 if not ok then
-  if type(failure) == 'table' and failure.code then return {'!', failure.code, unpack(failure.detail)} end
+  if type(failure) == 'table' and failure.code then
+    if failure.code == 'not-found' then failure.detail[3] = whole(#replies) end
+    return {'!', failure.code, unpack(failure.detail)}
+  end
   error(failure)
 end
 local scrubbed, changed = commit(table.concat(words, '+'))
