@@ -131,7 +131,7 @@ def _save_step(item: SaveItem, now: Mapping[str, Impression]) -> PlanStep:
     filed = [normal_name(name, "name").key for name in (held.category, *held.labels)]
     if held.content != item.content or names != filed:
         return replace(step, kind="change")
-    if held.pin != item.pin:
+    if item.pin is not None and held.pin != item.pin:
         return replace(step, kind="pin" if item.pin else "unpin")
     return replace(step, kind="nothing")
 

@@ -23,8 +23,8 @@ class Settings:
         memory_budget_units: Units of memory shown to the model.
         request_budget_units: Units of quoted turns in one request; more turns go into further requests.
         tool_results: Show the model what tools returned (marked untrusted) instead of a marker.
-        batch_turns: Ask only when so many turns wait that may hold something, 1 to 100; `flush=True` asks for fewer, and
-            so does a call that finds more than 100 turns of any kind waiting.
+        batch_turns: Ask only when so many turns wait that may hold something, 1 to 100; `flush=True` asks for fewer,
+            and so does a call that finds more than 100 turns of any kind waiting.
         worth_asking: Whether the user's words of one turn may hold anything to keep; turns without wait unasked.
         max_tokens_per_day: Tokens of one scope and (UTC) day; None for no bound. Not passed, also by many writers at
             once, while requests have two bytes to a token or more and answers keep to `answer_tokens`; what goes

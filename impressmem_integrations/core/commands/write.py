@@ -166,7 +166,7 @@ def save_operation(item: Draft) -> Operation:
             wire_name(item.clue),
             wire_filing([item.category], item.labels),
             item.record(),
-            int(item.pin),
+            "" if item.pin is None else int(item.pin),
             expires,
             content_digest(item.content),
             source_digest(item.source),
