@@ -192,6 +192,8 @@ def _next_group(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report | N
     if line.behind:  # what was read here is about to change
         raise _Behind
     report = yield from _distil(job, group, texts)
+    if report.status in ("cut_off", "rejected") and settings.fallback is not None and _is_last_try(group, settings):
+        report = yield from _distil_by_fallback(job, group, texts, report)
     if report.status in _IN_VAIN:
         report = yield from _failed(job, group.first(1), report)
     return replace(report, warnings=(*left_out, *report.warnings))
@@ -252,6 +254,24 @@ def _failed(job: _Job, first: Group, report: Report) -> Flow[Report]:
         raise _AskedInVain(distilled, report.usage) from distilled
     reason = f"{report.reason} (given up after {tries_in_words(tries)})"
     return replace(report, reason=reason, given_up=first.ids, passing=False, after_seconds=None)
+
+
+def _is_last_try(group: Group, settings: Settings) -> bool:
+    """Whether the oldest turn is given up if it fails once more."""
+    seen = group.seen
+    return (seen.tries if seen.failed == group.ids[0] else 0) + 1 >= settings.max_tries
+
+
+def _distil_by_fallback(job: _Job, group: Group, texts: Sequence[str], vain: Report) -> Flow[Report]:
+    """Ask the fallback about turns whose answer was of no use, before the oldest of them is given up."""
+    alone = replace(job, settings=replace(job.settings, max_tokens_per_day=0))  # a bound that leaves the fallback alone
+    try:
+        report = yield from _distil(alone, group, texts)
+    except _AskedInVain as stale:
+        raise _AskedInVain(stale.stale, vain.usage + stale.usage) from stale
+    _, *warnings = report.warnings  # the first one says that the bound is reached
+    note = f"the fallback was asked: {vain.reason}"
+    return replace(report, usage=vain.usage + report.usage, warnings=(*vain.warnings, note, *warnings))
 
 
 def _distil(job: _Job, group: Group, texts: Sequence[str]) -> Flow[Report]:

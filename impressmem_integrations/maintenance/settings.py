@@ -31,7 +31,8 @@ class Settings:
             beyond is charged in full.
         answer_tokens: Tokens reserved for one answer under that bound; give the model the same output limit.
         fallback: A model asked when the bound is reached or the model fails, e.g. the rule distiller; None: later.
-            Its tokens are counted, but the bound does not hold it back.
+            After a cut-off or rejected answer it is asked at the last try, before the turn is given up. Its tokens
+            are counted, but the bound does not hold it back.
         max_tries: Calls of `maintain` in a row in which one turn may fail before it is given up.
         max_passing_tries: The same where the failure is one that may pass: a rate limit, an overload, a timeout.
     """
