@@ -20,7 +20,7 @@ from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
 from impressmem_integrations.core.flows.recollect import switch
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable, tries_in_words
+from impressmem_integrations.errors import ConfigurationError, InvalidInput, StalePlan, StoreUnavailable, tries_in_words
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
@@ -100,15 +100,19 @@ def maintain(
     The driver counts the seconds and answers `AskModel` and `AskReview`. A failing model or server is a status.
 
     Raises:
+        ConfigurationError: `settings` are none.
         InvalidInput: A message cannot be read, or an argument is wrong.
     """
     if mode not in ("auto", "tools", "json"):
         raise InvalidInput('mode must be "auto", "tools" or "json"')
     flush = switch(flush, "flush")
+    settings = Settings() if settings is None else settings
+    if not isinstance(settings, Settings):
+        raise ConfigurationError(f"settings must be a Settings(...), not {type(settings).__name__}")
     turns = cut_turns(messages, at=at)
     if not turns:
         return Report("skipped", reason="the messages hold no turn of a user")
-    job = _Job(bound, thread_of(thread_id), mode, settings or Settings(), review, flush)
+    job = _Job(bound, thread_of(thread_id), mode, settings, review, flush)
     with Line(job.bound.scope) as line:
         return (yield from _distil_all(job, turns, line))
 
