@@ -64,10 +64,10 @@ class CapacityError(ImpressMemError):
 
 
 class StalePlan(ImpressMemError):
-    """A record that the plan names changed after the plan was made. Nothing was written.
+    """What the plan was made from changed after it was made: its records, or all. Nothing was written.
 
     Attributes:
-        clues: The names whose records changed.
+        clues: The names whose records changed; none where the memory was erased or the plan's thread went on.
     """
 
     def __init__(self, message: str, clues: tuple[str, ...] = ()) -> None:

@@ -22,7 +22,7 @@
 --
 -- Reply: {'ok', transaction or '', now, generation, evicted, expired, one reply per operation}
 --     or {'!', code, detail...} with nothing written:
---        layout found | capacity limit | not-found kind name operations-before | same name | stale what | too-many count
+--        layout found | capacity limit | not-found kind name operations-before | same name | stale guard subject | too-many count
 -- Can fail: WRONGTYPE, MOVED, ASK, OOM: before the first write.
 --#include lib/scope
 --#include lib/settings

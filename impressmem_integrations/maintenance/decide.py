@@ -21,6 +21,9 @@ def plans(bound: Bound) -> Flow[list[Plan]]:
 def apply(bound: Bound, plan: Plan | str) -> Flow[Report]:
     """Apply a waiting plan: all of it in one transaction, or nothing.
 
+    Its clues must be as they were when it was made. A merge of categories or labels is not held to that: it moves what
+    is filed there now.
+
     Args:
         bound: The scope.
         plan: One of `plans()`, perhaps with fewer steps than it had; or its id, as in `Report.plan`.
@@ -40,7 +43,7 @@ def apply(bound: Bound, plan: Plan | str) -> Flow[Report]:
 
 
 def reject(bound: Bound, plan: Plan | str) -> Flow[None]:
-    """Be done with a waiting plan without applying it; its turns are not asked about again.
+    """Be done with a waiting plan without applying it. Its turns are not asked about again.
 
     Args:
         bound: The scope.

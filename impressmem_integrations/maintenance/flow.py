@@ -47,6 +47,7 @@ _log = logging.getLogger(__name__)
 _STALE_TRIES = 3
 _IN_VAIN = ("model_failed", "cut_off", "rejected")
 _TWINS = "everything it asked to keep is remembered already, under another clue"
+_DROPPED = "the review left no step of the plan"
 
 Review = Literal["collect", "ask"] | None
 """What happens to a plan: applied at once (None), shown to a reviewer (`ask`), or kept for later (`collect`)."""
@@ -133,7 +134,7 @@ def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
             stale += 1
             if stale == _STALE_TRIES:
                 reason = "stale: memory kept changing while the model answered"
-                refused = (Refusal(", ".join(changed.clues), reason),)
+                refused = (Refusal(", ".join(changed.clues) or "memory", reason),)
                 done.append(Report("rejected", refused=refused, reason=reason, passing=True))
                 break
             yield from ask(StandInLine(line))
@@ -146,7 +147,7 @@ def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
         done.append(report)
         if not report.turns and not report.given_up:
             break
-    report = _combined(done) if done else Report("already_done", reason="every turn was distilled before")
+    report = _combined(done) if done else Report("already_done", reason="every turn was dealt with before")
     return replace(report, usage=spent + report.usage)
 
 
@@ -314,7 +315,9 @@ def _distil(job: _Job, group: Group, texts: Sequence[str]) -> Flow[Report]:
     except StalePlan as changed:
         raise _AskedInVain(changed, usage) from changed
     if report.status == "nothing_to_store":
-        report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
+        dropped = steps and decision is not None and not decision.steps
+        why = _DROPPED if dropped else _TWINS if twins else _why_nothing(answer)
+        report = replace(report, reason=report.reason or why, text=answer.text)
     warnings = [*asked.notes, *warnings, *report.warnings]
     return replace(report, usage=usage, refused=(*refused, *report.refused), warnings=tuple(warnings))
 

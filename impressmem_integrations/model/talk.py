@@ -121,6 +121,7 @@ class PlanStep:
         sources: For a merge: the names that go.
         reason: For a merge: the model's reason.
         base: Clues the step was made from, with `Impression.seq` at that time; 0 for one that did not exist.
+            Empty for a merge of categories or labels, which takes whatever is filed there when it is applied.
     """
 
     kind: Literal["add", "change", "pin", "unpin", "nothing", "merge"]

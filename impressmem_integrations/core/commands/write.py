@@ -147,7 +147,7 @@ def _refusal(parts: Sequence[str]) -> Exception:
         case "same":
             return InvalidInput(f"nothing to merge: {detail[0]!r} is source and target")
         case "stale":
-            return StalePlan(f"{detail[0]!r} changed since the plan was made", (detail[0],))
+            return _stale(*detail)
         case "too-many":
             return InvalidInput(f"{detail[0]} records are too many for one script")
         case "layout":
@@ -155,6 +155,14 @@ def _refusal(parts: Sequence[str]) -> Exception:
                 f"this scope was written with layout {detail[0]}; this version reads layout {LAYOUT_VERSION}"
             )
     return StoreError(f"the server refused the transaction: {code}")
+
+
+def _stale(guard: str, subject: str) -> StalePlan:
+    if guard == "generation":
+        return StalePlan("the memory was erased since the plan was made")
+    if guard == "thread":
+        return StalePlan(f"turns of the thread {subject!r} were distilled meanwhile")
+    return StalePlan(f"{subject!r} changed since the plan was made", (subject,))
 
 
 def save_operation(item: Draft) -> Operation:

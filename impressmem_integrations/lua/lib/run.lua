@@ -8,18 +8,18 @@ local function check_guards(at)
   local guards = {}
 
   function guards.generation(_, value)
-    if generation ~= value then fail('stale', 'generation') end
+    if generation ~= value then fail('stale', 'generation', '') end
   end
 
   function guards.record(name, value)
     local clue = work.name_of('clue', name)
     local found = call('ZSCORE', prefix .. 'changed', clue) or '0'
-    if tonumber(found) ~= tonumber(value) then fail('stale', clue) end
+    if tonumber(found) ~= tonumber(value) then fail('stale', 'record', clue) end
   end
 
   function guards.seen(thread, value)
     local last = call('ZREVRANGE', tag_prefix .. 'seen:' .. thread, 0, 0, 'WITHSCORES')[2]
-    if tonumber(last or 0) ~= tonumber(value) then fail('stale', 'thread') end
+    if tonumber(last or 0) ~= tonumber(value) then fail('stale', 'thread', thread) end
   end
 
   function guards.plan(id)
