@@ -49,12 +49,14 @@ class NotFound(ImpressMemError, LookupError):
     Attributes:
         kind: `clue`, `category`, `label` or `plan`.
         name: The name that was not found.
+        place: Which operation of the transaction names it, from 0; 0 also where a transaction has no such operation.
     """
 
-    def __init__(self, kind: str, name: str) -> None:
+    def __init__(self, kind: str, name: str, place: int = 0) -> None:
         super().__init__(f"there is no {kind} {name!r}")
         self.kind = kind
         self.name = name
+        self.place = place
 
 
 class CapacityError(ImpressMemError):
@@ -62,10 +64,10 @@ class CapacityError(ImpressMemError):
 
 
 class StalePlan(ImpressMemError):
-    """A record that the plan names changed after the plan was made. Nothing was written.
+    """What the plan was made from changed after it was made: its records, or all. Nothing was written.
 
     Attributes:
-        clues: The names whose records changed.
+        clues: The names whose records changed; none where the memory was erased or the plan's thread went on.
     """
 
     def __init__(self, message: str, clues: tuple[str, ...] = ()) -> None:

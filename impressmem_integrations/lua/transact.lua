@@ -13,7 +13,7 @@
 --            seen thread n        the thread's count of distilled turns is still n
 --            plan id ''           the collected plan still waits
 -- then per operation: name, number of arguments, arguments; names are "<folded>" or "<folded>RECORD<spelling>"
---            save clue filing record pin(0|1) lifetime-in-ms-or-'' digest origin terms
+--            save clue filing record pin(0|1|'': as it is) lifetime-in-ms-or-'' digest origin terms
 --            put clue filing record facts pinned-at-or-'' expires-or-'' terms      (import; seq 0: assigned here)
 --            merge-names kind target most source...        merge-clues target record digest origin terms most-labels source...
 --            pin clue   unpin clue   confirm clue   forget clue   seen thread turn...
@@ -22,7 +22,7 @@
 --
 -- Reply: {'ok', transaction or '', now, generation, evicted, expired, one reply per operation}
 --     or {'!', code, detail...} with nothing written:
---        layout found | capacity limit | not-found kind name | same name | stale what | too-many count
+--        layout found | capacity limit | not-found kind name operations-before | same name | stale guard subject | too-many count
 -- Can fail: WRONGTYPE, MOVED, ASK, OOM: before the first write.
 --#include lib/scope
 --#include lib/settings

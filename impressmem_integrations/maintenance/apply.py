@@ -11,7 +11,7 @@ from impressmem_integrations.core.commands.records import as_text
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.errors import CapacityError, NotFound
-from impressmem_integrations.maintenance.plan import MOST_MOVED, guards, operations, sources_of, without_missing
+from impressmem_integrations.maintenance.plan import MOST_MOVED, guards, operations, sources_of
 from impressmem_integrations.model import MergeResult, Plan, PlanStep, Refusal, Report
 
 _KNOWN = "everything it asked to keep is remembered already"
@@ -33,7 +33,7 @@ def apply(
     """
     refused: list[Refusal] = []
     while True:
-        steps, made, unfit = operations(plan, bound)
+        kept, made, unfit = operations(plan, bound)
         checks = [write.generation_guard(plan.generation), *extra_guards, *guards(plan.steps)]
         if plan.steps and not made and unfit:
             return Report("rejected", refused=(*refused, *unfit), reason="no step can be carried out")
@@ -41,16 +41,18 @@ def apply(
         try:
             done = yield from commit(bound, [*made, *extra], guards=checks, source=source, reason="maintenance")
         except NotFound as missing:
-            left, more = without_missing(plan.steps, missing)
-            plan = replace(plan, steps=tuple(left))
-            refused += more
-            if not left:
+            if missing.kind == "plan":
+                raise
+            at = kept[missing.place]
+            refused.append(Refusal(f"merge into {plan.steps[at].clue}", str(missing)))
+            plan = replace(plan, steps=(*plan.steps[:at], *plan.steps[at + 1 :]))
+            if not plan.steps:
                 return Report("rejected", refused=tuple(refused), reason="no step can be carried out")
         except CapacityError as full:
             return Report("rejected", refused=(*refused, *unfit, Refusal("capacity", str(full))), reason=str(full))
         else:
             break
-    report = replace(_outcome(done, steps), refused=(*refused, *unfit), transaction=done.id)
+    report = replace(_outcome(done, [plan.steps[at] for at in kept]), refused=(*refused, *unfit), transaction=done.id)
     if report.saved or report.changed or report.merged:
         return report
     return replace(report, status="nothing_to_store", reason=_KNOWN if plan.steps else "")

@@ -57,7 +57,7 @@ def _chunk(bound: Bound, found: Sequence[Wish]) -> Flow[Report]:
         except StalePlan as stale:
             changed = stale.clues
     reason = "stale: memory kept changing meanwhile"
-    return Report("rejected", refused=(Refusal(", ".join(changed), reason),), reason=reason)
+    return Report("rejected", refused=(Refusal(", ".join(changed) or "memory", reason),), reason=reason)
 
 
 def _sum(first: Report, then: Report) -> Report:

@@ -20,7 +20,7 @@ from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.core.flows.contexts import shown_memory
 from impressmem_integrations.core.flows.recollect import switch
 from impressmem_integrations.core.text import normal_name
-from impressmem_integrations.errors import InvalidInput, StalePlan, StoreUnavailable, tries_in_words
+from impressmem_integrations.errors import ConfigurationError, InvalidInput, StalePlan, StoreUnavailable, tries_in_words
 from impressmem_integrations.maintenance import json_mode, prompt
 from impressmem_integrations.maintenance.apply import apply
 from impressmem_integrations.maintenance.asking import Mode, ask_model
@@ -38,7 +38,7 @@ from impressmem_integrations.maintenance.plan import (
     without_twins,
 )
 from impressmem_integrations.maintenance.request import fitted, user_texts
-from impressmem_integrations.maintenance.settings import Settings
+from impressmem_integrations.maintenance.settings import MOST_WAITING, Settings
 from impressmem_integrations.model import Answer, Impression, Plan, PlanStep, Refusal, Report, Turn, Usage
 from impressmem_integrations.turns import cut_turns
 
@@ -46,8 +46,8 @@ _log = logging.getLogger(__name__)
 
 _STALE_TRIES = 3
 _IN_VAIN = ("model_failed", "cut_off", "rejected")
-_MOST_WAITING = 100
 _TWINS = "everything it asked to keep is remembered already, under another clue"
+_DROPPED = "the review left no step of the plan"
 
 Review = Literal["collect", "ask"] | None
 """What happens to a plan: applied at once (None), shown to a reviewer (`ask`), or kept for later (`collect`)."""
@@ -101,15 +101,19 @@ def maintain(
     The driver counts the seconds and answers `AskModel` and `AskReview`. A failing model or server is a status.
 
     Raises:
+        ConfigurationError: `settings` are none.
         InvalidInput: A message cannot be read, or an argument is wrong.
     """
     if mode not in ("auto", "tools", "json"):
         raise InvalidInput('mode must be "auto", "tools" or "json"')
     flush = switch(flush, "flush")
+    settings = Settings() if settings is None else settings
+    if not isinstance(settings, Settings):
+        raise ConfigurationError(f"settings must be a Settings(...), not {type(settings).__name__}")
     turns = cut_turns(messages, at=at)
     if not turns:
         return Report("skipped", reason="the messages hold no turn of a user")
-    job = _Job(bound, thread_of(thread_id), mode, settings or Settings(), review, flush)
+    job = _Job(bound, thread_of(thread_id), mode, settings, review, flush)
     with Line(job.bound.scope) as line:
         return (yield from _distil_all(job, turns, line))
 
@@ -130,7 +134,7 @@ def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
             stale += 1
             if stale == _STALE_TRIES:
                 reason = "stale: memory kept changing while the model answered"
-                refused = (Refusal(", ".join(changed.clues), reason),)
+                refused = (Refusal(", ".join(changed.clues) or "memory", reason),)
                 done.append(Report("rejected", refused=refused, reason=reason, passing=True))
                 break
             yield from ask(StandInLine(line))
@@ -143,7 +147,7 @@ def _distil_all(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report]:
         done.append(report)
         if not report.turns and not report.given_up:
             break
-    report = _combined(done) if done else Report("already_done", reason="every turn was distilled before")
+    report = _combined(done) if done else Report("already_done", reason="every turn was dealt with before")
     return replace(report, usage=spent + report.usage)
 
 
@@ -181,7 +185,7 @@ def _next_group(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report | N
     talking = [turn for turn in new.turns if settings.worth_asking(user_texts(turn))]
     if not talking:
         return (yield from _wait(new, "no turn says anything to keep"))
-    if len(talking) < settings.batch_turns and not job.flush:
+    if len(talking) < settings.batch_turns and len(new.turns) <= MOST_WAITING and not job.flush:
         return (yield from _wait(new, f"{len(talking)} of {settings.batch_turns} turns wait for a batch"))
     group, texts, left_out = _fitting(job, new)
     left_out += tuple(f"not kept as evidence: {reason}" for reason in group.not_kept)
@@ -193,17 +197,24 @@ def _next_group(job: _Job, turns: Sequence[Turn], line: Line) -> Flow[Report | N
     if line.behind:  # what was read here is about to change
         raise _Behind
     report = yield from _distil(job, group, texts)
+    if report.status in ("cut_off", "rejected") and settings.fallback is not None and _is_last_try(group, settings):
+        report = yield from _distil_by_fallback(job, group, texts, report)
     if report.status in _IN_VAIN:
         report = yield from _failed(job, group.first(1), report)
     return replace(report, warnings=(*left_out, *report.warnings))
 
 
 def _wait(new: Group, reason: str) -> Flow[Report]:
-    """Leave turns for a later call, so that the next request covers them; too many are let go."""
-    surplus = new.first(max(0, len(new.turns) - _MOST_WAITING))
-    if surplus.turns:
-        yield from as_new(surplus, _let_go)
-    return Report("skipped", reason=reason)
+    """Leave turns for a later call, so that the next request covers them; too many are let go, and named."""
+    surplus = new.first(max(0, len(new.turns) - MOST_WAITING))
+    if not surplus.turns:
+        return Report("skipped", reason=reason)
+    yield from as_new(surplus, _let_go)
+    count = len(surplus.turns)
+    what = "the oldest turn that waited was" if count == 1 else f"the {count} oldest turns that waited were"
+    warning = f"{what} let go without asking: {MOST_WAITING} turns of a thread wait, no more"
+    _log.warning("maintenance of %s: %s", new.bound.scope, warning)
+    return Report("skipped", reason=reason, warnings=(warning,))
 
 
 def _let_go(group: Group) -> Flow[write.Transaction]:
@@ -250,6 +261,24 @@ def _failed(job: _Job, first: Group, report: Report) -> Flow[Report]:
     return replace(report, reason=reason, given_up=first.ids, passing=False, after_seconds=None)
 
 
+def _is_last_try(group: Group, settings: Settings) -> bool:
+    """Whether the oldest turn is given up if it fails once more."""
+    seen = group.seen
+    return (seen.tries if seen.failed == group.ids[0] else 0) + 1 >= settings.max_tries
+
+
+def _distil_by_fallback(job: _Job, group: Group, texts: Sequence[str], vain: Report) -> Flow[Report]:
+    """Ask the fallback about turns whose answer was of no use, before the oldest of them is given up."""
+    alone = replace(job, settings=replace(job.settings, max_tokens_per_day=0))  # a bound that leaves the fallback alone
+    try:
+        report = yield from _distil(alone, group, texts)
+    except _AskedInVain as stale:
+        raise _AskedInVain(stale.stale, vain.usage + stale.usage) from stale
+    _, *warnings = report.warnings  # the first one says that the bound is reached
+    note = f"the fallback was asked: {vain.reason}"
+    return replace(report, usage=vain.usage + report.usage, warnings=(*vain.warnings, note, *warnings))
+
+
 def _distil(job: _Job, group: Group, texts: Sequence[str]) -> Flow[Report]:
     bound, settings = job.bound, job.settings
     memory, records = yield from shown_memory(bound, settings.memory_budget_units)
@@ -286,7 +315,9 @@ def _distil(job: _Job, group: Group, texts: Sequence[str]) -> Flow[Report]:
     except StalePlan as changed:
         raise _AskedInVain(changed, usage) from changed
     if report.status == "nothing_to_store":
-        report = replace(report, reason=report.reason or (_TWINS if twins else _why_nothing(answer)), text=answer.text)
+        dropped = steps and decision is not None and not decision.steps
+        why = _DROPPED if dropped else _TWINS if twins else _why_nothing(answer)
+        report = replace(report, reason=report.reason or why, text=answer.text)
     warnings = [*asked.notes, *warnings, *report.warnings]
     return replace(report, usage=usage, refused=(*refused, *report.refused), warnings=tuple(warnings))
 

@@ -48,7 +48,7 @@ def maintain(
         exception.
 
     Raises:
-        ConfigurationError: The model or the review cannot be used as one.
+        ConfigurationError: The model, the review or the settings cannot be used as such.
         InvalidInput: A message cannot be read, or `thread_id`, `mode` or `at` is wrong.
     """
     del model  # whoever drives the flow asks it

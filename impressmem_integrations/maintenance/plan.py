@@ -15,7 +15,7 @@ from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import write
 from impressmem_integrations.core.commands.records import SOURCES, draft
 from impressmem_integrations.core.text import normal_content, normal_name
-from impressmem_integrations.errors import InvalidInput, InvalidToolCall, NotFound
+from impressmem_integrations.errors import InvalidInput, InvalidToolCall
 from impressmem_integrations.model import Answer, Impression, Plan, PlanStep, Refusal, ToolCall
 from impressmem_integrations.tools.arguments import OrganizeArguments, SaveItem, read_organize, read_save
 from impressmem_integrations.tools.definitions import (
@@ -131,7 +131,7 @@ def _save_step(item: SaveItem, now: Mapping[str, Impression]) -> PlanStep:
     filed = [normal_name(name, "name").key for name in (held.category, *held.labels)]
     if held.content != item.content or names != filed:
         return replace(step, kind="change")
-    if held.pin != item.pin:
+    if item.pin is not None and held.pin != item.pin:
         return replace(step, kind="pin" if item.pin else "unpin")
     return replace(step, kind="nothing")
 
@@ -158,17 +158,17 @@ def plan_id(turns: Sequence[str], steps: Sequence[PlanStep]) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def operations(plan: Plan, bound: Bound) -> tuple[list[PlanStep], list[write.Operation], list[Refusal]]:
-    """The steps that the store can take, their operations, and the others with the reason."""
-    kept: list[PlanStep] = []
+def operations(plan: Plan, bound: Bound) -> tuple[list[int], list[write.Operation], list[Refusal]]:
+    """The steps that the store can take, by place; their operations; and the others with the reason."""
+    kept: list[int] = []
     made: list[write.Operation] = []
     refused: list[Refusal] = []
-    for step in plan.steps:
+    for at, step in enumerate(plan.steps):
         if step.kind == "nothing":
             continue
         try:
             made.append(_operation(step, bound, sources_of(plan), plan.said_at))
-            kept.append(step)
+            kept.append(at)
         except InvalidInput as error:
             refused.append(Refusal(step.clue, str(error)))
     return kept, made, refused
@@ -207,17 +207,6 @@ def guards(steps: Sequence[PlanStep]) -> list[write.Guard]:
             name = normal_name(clue, "clue")
             base.setdefault(name.key, write.record_guard(name, seq))
     return list(base.values())
-
-
-def without_missing(steps: Sequence[PlanStep], missing: NotFound) -> tuple[list[PlanStep], list[Refusal]]:
-    """The steps but the first merge that names something that does not exist, and that one refused."""
-    for at, step in enumerate(steps):
-        if step.kind != "merge" or step.level != missing.kind:
-            continue
-        names = {normal_name(name, "name").key for name in (*step.sources, step.clue)}
-        if normal_name(missing.name, "name").key in names:
-            return [*steps[:at], *steps[at + 1 :]], [Refusal(f"merge into {step.clue}", str(missing))]
-    raise missing
 
 
 def to_json(plan: Plan) -> str:

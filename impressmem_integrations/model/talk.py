@@ -116,11 +116,12 @@ class PlanStep:
         content: The note; for a merge only at level clue.
         category: For a save: where it is filed.
         labels: For a save: its labels.
-        pin: For a save: whether it is pinned afterwards.
+        pin: For a save: whether it is pinned afterwards; None where the model does not say, which keeps a pin.
         level: For a merge: `category`, `label` or `clue`.
         sources: For a merge: the names that go.
         reason: For a merge: the model's reason.
         base: Clues the step was made from, with `Impression.seq` at that time; 0 for one that did not exist.
+            Empty for a merge of categories or labels, which takes whatever is filed there when it is applied.
     """
 
     kind: Literal["add", "change", "pin", "unpin", "nothing", "merge"]
@@ -128,7 +129,7 @@ class PlanStep:
     content: str = ""
     category: str = ""
     labels: tuple[str, ...] = ()
-    pin: bool = False
+    pin: bool | None = False
     level: Literal["category", "label", "clue"] = "clue"
     sources: tuple[str, ...] = ()
     reason: str = ""

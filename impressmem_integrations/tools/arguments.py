@@ -32,7 +32,8 @@ _RECALL_FIELDS = frozenset(RECALL_IMPRESSIONS.parameters["properties"])
 _ORGANIZE_FIELDS = frozenset(ORGANIZE_IMPRESSIONS.parameters["properties"])
 _LEVELS = ("category", "label", "clue")
 _YES = frozenset({"true", "yes", "y", "on", "1"})
-_NO = frozenset({"false", "no", "n", "off", "0", "", "null", "none"})
+_NOTHING = frozenset({"", "null", "none"})
+_NO = frozenset({"false", "no", "n", "off", "0"}) | _NOTHING
 _LIST_SEPARATORS = re.compile("[,，、;；\n]")
 
 
@@ -46,7 +47,7 @@ class SaveItem:
         content: The note as written, secrets masked.
         category: Its category, trimmed.
         labels: One to five different labels, trimmed, in the order given.
-        pin: Whether it is pinned.
+        pin: Whether it is pinned; None, where the model does not say, leaves it as it is.
     """
 
     index: int
@@ -54,7 +55,7 @@ class SaveItem:
     content: str
     category: str
     labels: tuple[str, ...]
-    pin: bool = False
+    pin: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +243,7 @@ def _read_item(index: int, found: Any, limits: Limits, warnings: list[str]) -> S
     content = _try(problems, _required_note, found.get("content"), "content", limits.max_content_bytes) or ""
     category = _try(problems, _required, found.get("category"), "category", MAX_NAME_BYTES) or ""
     labels = _try(problems, _names, found.get("labels"), "labels")
-    pin = _try(problems, _flag, found.get("pin"), "pin")
+    pin = _try(problems, _pin, found.get("pin"))
     if labels == ():
         problems.append(f"labels is missing: give one to {limits.max_labels} texts")
     if masked(clue) != clue:  # a masked clue could be that of another note
@@ -255,7 +256,7 @@ def _read_item(index: int, found: Any, limits: Limits, warnings: list[str]) -> S
     )
     safe = dict.fromkeys(_without_secrets(label, f"{where}labels", warnings) for label in labels or ())
     kept = _most(tuple(safe), limits.max_labels, warnings, where)
-    return SaveItem(index, clue, content, category, kept, bool(pin))
+    return SaveItem(index, clue, content, category, kept, pin)
 
 
 def _without_secrets(text: str, field: str, warnings: list[str]) -> str:
@@ -348,6 +349,12 @@ def _flag(value: Any, field: str) -> bool:
     if word in _YES or word in _NO:
         return word in _YES
     raise _Wrong(f"{field} must be true or false")
+
+
+def _pin(value: Any) -> bool | None:
+    if value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING):
+        return None
+    return _flag(value, "pin")
 
 
 def _level(value: Any) -> Level:

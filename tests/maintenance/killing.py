@@ -23,7 +23,7 @@ from impressmem_integrations.maintenance.settings import Settings
 from impressmem_integrations.model import Report
 from impressmem_integrations.tools.calls import read_answer
 from tests.dumps import read
-from tests.scripted import calls, impression, merge, said, save
+from tests.scripted import Scripted, calls, impression, merge, said, save
 
 Answered = Callable[[Effect[Any]], Any]
 
@@ -102,7 +102,7 @@ def tightly_bounded(store: ImpressionStore, answered: Answered) -> Report:
 
 
 def ladder(store: ImpressionStore, answered: Answered) -> Report:
-    settings = Settings(max_tokens_per_day=0, fallback="somebody cheaper")
+    settings = Settings(max_tokens_per_day=0, fallback=Scripted())
     return drive(maintain(store._bound, TALK[:2], settings=settings), answered)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -392,3 +393,30 @@ def test_mq_23_batches_make_a_quarter_of_the_calls(alice):
 def test_something_that_is_no_model_is_refused_at_once(alice, model):
     with pytest.raises(errors.ConfigurationError, match="no chat model"):
         alice.maintain(TURN, model)
+
+
+@pytest.mark.parametrize("collected", [False, True])
+def test_tc_20_of_two_merges_of_one_clue_the_first_is_done(alice, collected):
+    for name in "ABC":
+        alice.save(name, f"note {name}", category="C", labels=["x"])
+    model = Scripted(calls(*(merge("clue", ["B"], name, new_content=f"notes {name} and B") for name in "AC")))
+    report = alice.maintain(TURN, model, review="collect" if collected else None)
+    if collected:
+        (plan,) = alice.plans()
+        report = alice.apply(plan)
+    assert [(merged.sources, merged.target) for merged in report.merged] == [(("B",), "A")]
+    assert [refusal.what for refusal in report.refused] == ["merge into C"]
+    assert "no clue 'B'" in report.refused[0].reason
+    assert {item.clue: item.content for item in alice.impressions()} == {"A": "notes A and B", "C": "note C"}
+
+
+def test_a_step_that_a_review_repeats_is_refused_the_second_time_alone(alice):
+    for name in "AB":
+        alice.save(name, f"note {name}", category="C", labels=["x"])
+    report = alice.maintain(
+        TURN,
+        Scripted(calls(*save(HOME)["tool_calls"], merge("clue", ["B"], "A", new_content="both"))),
+        review=lambda plan: replace(plan, steps=(*plan.steps, plan.steps[1])),
+    )
+    assert (report.saved, [merged.target for merged in report.merged]) == (("HOME",), ["A"])
+    assert [refusal.what for refusal in report.refused] == ["merge into A"]

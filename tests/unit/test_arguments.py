@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -88,15 +89,21 @@ def test_tc10_content_that_looks_like_data_stays_text(content: str) -> None:
 
 @pytest.mark.parametrize(
     ("pin", "meant"),
-    [(True, True), ("true", True), ("yes", True), (1, True), ("1", True), (False, False), (None, False),
-     ("false", False), ("False", False), ("no", False), ("", False), (0, False)],
+    [(True, True), ("true", True), ("yes", True), (1, True), ("1", True), (False, False),
+     ("false", False), ("False", False), ("no", False), (0, False)],
 )  # fmt: skip
 def test_tc19_pins_in_every_spelling(pin: Any, meant: bool) -> None:
     assert saved(pin=pin).pin is meant
 
 
-def test_tc16_a_missing_pin_is_not_pinned() -> None:
-    assert read_save({"impressions": [{key: DIET[key] for key in DIET if key != "pin"}]}).items == (READ,)
+def test_tc16_a_missing_pin_is_none_that_keeps_what_stands() -> None:
+    (item,) = read_save({"impressions": [{key: DIET[key] for key in DIET if key != "pin"}]}).items
+    assert item == replace(READ, pin=None)
+
+
+@pytest.mark.parametrize("pin", [None, "", "null", "None"])
+def test_tc19_a_pin_of_nothing_is_a_missing_one(pin: Any) -> None:
+    assert saved(pin=pin).pin is None
 
 
 @pytest.mark.parametrize("pin", ["perhaps", 2, [], {}, 0.5])
@@ -273,7 +280,7 @@ def test_checking_never_fails_in_any_other_way(arguments: dict[str, Any]) -> Non
 @given(values, values)
 def test_a_good_item_is_saved_whatever_stands_beside_it(before: Any, after: Any) -> None:
     found = read_save({"impressions": [before, DIET, after]})
-    assert SaveItem(1, "USER-DIET", "vegetarian", "Health", ("Diet",)) in found.items
+    assert replace(READ, index=1) in found.items
 
 
 def test_an_integer_that_python_does_not_write_out_is_an_error() -> None:

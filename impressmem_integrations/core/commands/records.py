@@ -90,7 +90,7 @@ class Draft(NamedTuple):
     content: str
     category: Name
     labels: tuple[Name, ...]
-    pin: bool = False
+    pin: bool | None = False
     source: str | None = None
     value: Any = None
     ttl_seconds: float | None = None
@@ -110,7 +110,7 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
     Args:
         bound: The scope and its limits.
         item: `clue`, `content`, `category`, `labels`, and optionally `pin`, `source`, `value`, `ttl_seconds`,
-            `said_at`.
+            `said_at`. A `pin` of None leaves a pin as it is; without one it is False.
 
     Raises:
         InvalidInput: A field is missing, unknown, of the wrong type or over its limit.
@@ -122,8 +122,8 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
     if unknown := [str(name) for name in item if name not in _FIELDS]:
         raise InvalidInput(f"unknown field {', '.join(sorted(unknown))}; known are {', '.join(sorted(_FIELDS))}")
     limits, pin, ttl = bound.limits, item.get("pin", False), item.get("ttl_seconds")
-    if not isinstance(pin, bool):
-        raise InvalidInput("pin must be True or False")
+    if pin is not None and not isinstance(pin, bool):
+        raise InvalidInput("pin must be True, False, or None for as it is")
     if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 < ttl < 1e12):
         raise InvalidInput("ttl_seconds must be a number above 0")
     source = item.get("source")

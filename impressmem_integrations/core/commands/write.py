@@ -143,11 +143,11 @@ def _refusal(parts: Sequence[str]) -> Exception:
                 " or raise max_impressions"
             )
         case "not-found":
-            return NotFound(detail[0], detail[1])
+            return NotFound(detail[0], detail[1], int(detail[2]))
         case "same":
             return InvalidInput(f"nothing to merge: {detail[0]!r} is source and target")
         case "stale":
-            return StalePlan(f"{detail[0]!r} changed since the plan was made", (detail[0],))
+            return _stale(*detail)
         case "too-many":
             return InvalidInput(f"{detail[0]} records are too many for one script")
         case "layout":
@@ -155,6 +155,14 @@ def _refusal(parts: Sequence[str]) -> Exception:
                 f"this scope was written with layout {detail[0]}; this version reads layout {LAYOUT_VERSION}"
             )
     return StoreError(f"the server refused the transaction: {code}")
+
+
+def _stale(guard: str, subject: str) -> StalePlan:
+    if guard == "generation":
+        return StalePlan("the memory was erased since the plan was made")
+    if guard == "thread":
+        return StalePlan(f"turns of the thread {subject!r} were distilled meanwhile")
+    return StalePlan(f"{subject!r} changed since the plan was made", (subject,))
 
 
 def save_operation(item: Draft) -> Operation:
@@ -166,7 +174,7 @@ def save_operation(item: Draft) -> Operation:
             wire_name(item.clue),
             wire_filing([item.category], item.labels),
             item.record(),
-            int(item.pin),
+            "" if item.pin is None else int(item.pin),
             expires,
             content_digest(item.content),
             source_digest(item.source),

@@ -28,7 +28,7 @@ def save(
     *,
     category: str,
     labels: Sequence[str],
-    pin: bool = False,
+    pin: bool | None = False,
     ttl_seconds: float | None = None,
     source: str | None = None,
     value: Any = None,
@@ -42,7 +42,7 @@ def save(
         content: The note, up to `max_content_bytes` UTF-8 bytes; line breaks are kept.
         category: The one domain it is filed under.
         labels: One to five attributes.
-        pin: Never evict, expire or leave it out; saving again without it unpins.
+        pin: Never evict, expire or leave it out; saving again without it unpins. None leaves it as it is.
         ttl_seconds: Seconds after which it expires unless pinned; None takes the scope's `ttl_seconds`.
         source: Where it came from, e.g. a turn id.
         value: Any JSON value to keep beside the content.

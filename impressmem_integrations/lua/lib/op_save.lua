@@ -22,7 +22,8 @@ end
 function operations.save(a)
   local clue = work.name_of('clue', a[1])
   local unit = work.load(clue)
-  local before, pin, lasting = unit.new, a[4] == '1', false
+  local before, lasting = unit.new, false
+  local pin = a[4] == '1' or a[4] == '' and before and before.pin and true or false
   local status, facts = 'created', nil
   local filing = work.filing_of(a[2])
   if before then

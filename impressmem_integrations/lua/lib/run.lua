@@ -8,18 +8,18 @@ local function check_guards(at)
   local guards = {}
 
   function guards.generation(_, value)
-    if generation ~= value then fail('stale', 'generation') end
+    if generation ~= value then fail('stale', 'generation', '') end
   end
 
   function guards.record(name, value)
     local clue = work.name_of('clue', name)
     local found = call('ZSCORE', prefix .. 'changed', clue) or '0'
-    if tonumber(found) ~= tonumber(value) then fail('stale', clue) end
+    if tonumber(found) ~= tonumber(value) then fail('stale', 'record', clue) end
   end
 
   function guards.seen(thread, value)
     local last = call('ZREVRANGE', tag_prefix .. 'seen:' .. thread, 0, 0, 'WITHSCORES')[2]
-    if tonumber(last or 0) ~= tonumber(value) then fail('stale', 'thread') end
+    if tonumber(last or 0) ~= tonumber(value) then fail('stale', 'thread', thread) end
   end
 
   function guards.plan(id)
@@ -110,7 +110,10 @@ end
 
 local ok, failure = pcall(run)
 if not ok then
-  if type(failure) == 'table' and failure.code then return {'!', failure.code, unpack(failure.detail)} end
+  if type(failure) == 'table' and failure.code then
+    if failure.code == 'not-found' then failure.detail[3] = whole(#replies) end
+    return {'!', failure.code, unpack(failure.detail)}
+  end
   error(failure)
 end
 local scrubbed, changed = commit(table.concat(words, '+'))
