@@ -34,10 +34,12 @@ def check_names(audit: _Looking) -> None:
     for kind in KINDS:
         for name in audit.living(kind):
             field = kind + UNIT + name
-            if field not in found:
-                audit.report(key, field, "is missing", Write("HSET", key, (field, name_terms(name))))
-            named[field] = found.get(field, name_terms(name))
-            words.update(dict.fromkeys(name_words(kind, name, named[field]), 0.0))
+            terms = found.get(field)
+            if terms is None:
+                terms = name_terms(name)
+                audit.report(key, field, "is missing", Write("HSET", key, (field, terms)))
+            named[field] = terms
+            words.update(dict.fromkeys(name_words(kind, name, terms), 0.0))
     audit.remove_others(key, found, named, "names nothing that lives")
     audit.compare("name-words", words)
 

@@ -56,7 +56,7 @@ def candidates(
     lanes: dict[str, list[Scored]] = {"notes": [], "names": [], "links": [], "turns": [], "beside": []}
 
     def part(text: str) -> str:
-        return text if len(text) <= line_units else passage(text, terms, line_units, bound.count_units)
+        return passage(text, terms, line_units, bound.count_units)
 
     for note in found.impressions:
         item, content = note.stored, note.stored.content

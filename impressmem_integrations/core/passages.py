@@ -23,7 +23,7 @@ def passage(text: str, terms: Collection[str], units: int, count: Callable[[str]
         units: The most units.
         count: Measures a text.
     """
-    if count(text) <= units:
+    if len(text) <= units or count(text) <= units:  # a character takes about a unit at the most
         return text
     sentences = _SENTENCE.findall(text[:_MOST_READ])
     wanted = frozenset(terms)

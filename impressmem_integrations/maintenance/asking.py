@@ -54,9 +54,23 @@ def ask_model(bound: Bound, messages: Sequence[Message], mode: Mode, settings: S
         reason, failure = str(error), error
     else:
         return Asked(_without_empty_saves(answer), account.total, notes=notes)
+    return (yield from ask_fallback(account, messages, reason, failure))
+
+
+def ask_fallback(
+    account: Account, messages: Sequence[Message], reason: str, failure: ModelError | None = None
+) -> Flow[Asked]:
+    """Ask the fallback in the model's place. A failure is no exception.
+
+    Args:
+        account: Of these questions; its settings name the fallback.
+        messages: The request.
+        reason: Why the model's answer will not do.
+        failure: How the model failed, if it did.
+    """
     note = f"the fallback was asked: {reason}"
     try:
-        answer, notes = yield from _ask(account.ask_fallback, messages, "auto", settings.fallback)
+        answer, notes = yield from _ask(account.ask_fallback, messages, "auto", account.settings.fallback)
     except ModelError as error:
         # What kept the model itself from answering may pass, whatever the fallback's failure is.
         worth_waiting = failure if failure is not None and failure.passing else error

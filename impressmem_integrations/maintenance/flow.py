@@ -22,8 +22,9 @@ from impressmem_integrations.core.flows.recollect import switch
 from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import ConfigurationError, InvalidInput, StalePlan, StoreUnavailable, tries_in_words
 from impressmem_integrations.maintenance import json_mode, prompt
+from impressmem_integrations.maintenance.account import Account
 from impressmem_integrations.maintenance.apply import apply
-from impressmem_integrations.maintenance.asking import Mode, ask_model
+from impressmem_integrations.maintenance.asking import Mode, ask_fallback, ask_model
 from impressmem_integrations.maintenance.evidence import thread_of
 from impressmem_integrations.maintenance.group import Group, as_new, not_distilled
 from impressmem_integrations.maintenance.line import Line, StandInLine
@@ -269,22 +270,23 @@ def _is_last_try(group: Group, settings: Settings) -> bool:
 
 def _distil_by_fallback(job: _Job, group: Group, texts: Sequence[str], vain: Report) -> Flow[Report]:
     """Ask the fallback about turns whose answer was of no use, before the oldest of them is given up."""
-    alone = replace(job, settings=replace(job.settings, max_tokens_per_day=0))  # a bound that leaves the fallback alone
     try:
-        report = yield from _distil(alone, group, texts)
+        report = yield from _distil(job, group, texts, vain)
     except _AskedInVain as stale:
         raise _AskedInVain(stale.stale, vain.usage + stale.usage) from stale
-    _, *warnings = report.warnings  # the first one says that the bound is reached
-    note = f"the fallback was asked: {vain.reason}"
-    return replace(report, usage=vain.usage + report.usage, warnings=(*vain.warnings, note, *warnings))
+    return replace(report, usage=vain.usage + report.usage, warnings=(*vain.warnings, *report.warnings))
 
 
-def _distil(job: _Job, group: Group, texts: Sequence[str]) -> Flow[Report]:
+def _distil(job: _Job, group: Group, texts: Sequence[str], vain: Report | None = None) -> Flow[Report]:
+    """Ask about turns and carry the answer out; the fallback where the model's answer was in vain."""
     bound, settings = job.bound, job.settings
     memory, records = yield from shown_memory(bound, settings.memory_budget_units)
     shown = {normal_name(item.clue, "clue").key: item.seq for item in records}
     messages = prompt.request(settings.instructions, memory, texts)
-    asked = yield from ask_model(bound, messages, job.mode, settings, group.seen.now)
+    if vain is None:
+        asked = yield from ask_model(bound, messages, job.mode, settings, group.seen.now)
+    else:
+        asked = yield from ask_fallback(Account(bound, settings, group.seen.now), messages, vain.reason)
     answer, usage = asked.answer, asked.usage
     if answer is None:
         report = Report("skipped", reason=asked.reason, usage=usage, warnings=asked.notes)

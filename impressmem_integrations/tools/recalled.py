@@ -21,9 +21,9 @@ def shortened(bound: Bound, found: Recall, query: str | None, budget_units: int)
     terms, most = tokenise_question(query or ""), budget_units // 3
 
     def part(item: Ranked) -> Ranked:
-        if len(item.content) <= most:
-            return item
         text = passage(item.content, terms, most, bound.count_units)
+        if text is item.content:
+            return item
         record = replace(item.impression, content=text) if item.impression else None
         return replace(item, content=text, impression=record)
 

@@ -37,6 +37,7 @@ class _Answer(NamedTuple):
 
     filling: Filling
     behind: Mapping[Key, Candidate]
+    text: str
 
     def units(self, bound: Bound, scored: Scored) -> int:
         """What a row takes as it is shown."""
@@ -101,7 +102,7 @@ def _answer(bound: Bound, query: str, terms: Sequence[str], budget: int, *, fill
 
     floor = 0.0 if fill else CONSTANTS.floor
     filling = ranking.fill(rows, room, cost, lambda row: _terms_of(row.text), floor=floor)
-    return _Answer(_within(bound, filling, behind, budget), behind)
+    return _answered(bound, filling, behind, budget)
 
 
 def _words(query: str | None) -> list[str]:
@@ -132,12 +133,14 @@ def _text(filling: Filling, behind: Mapping[Key, Candidate]) -> str:
     return render.by_date([(one.at, one.position, one.line) for one in shown]) if shown else ""
 
 
-def _within(bound: Bound, filling: Filling, behind: Mapping[Key, Candidate], budget: int) -> Filling:
-    """The filling without its last rows where the dates above the lines pass the budget."""
-    while filling.chosen and bound.count_units(_text(filling, behind)) > budget:
+def _answered(bound: Bound, filling: Filling, behind: Mapping[Key, Candidate], budget: int) -> _Answer:
+    """The filling with its text, without its last rows where the dates above the lines pass the budget."""
+    text = _text(filling, behind)
+    while filling.chosen and bound.count_units(text) > budget:
         *chosen, last = filling.chosen
         filling = filling._replace(chosen=tuple(chosen), left_out=(last, *filling.left_out))
-    return filling
+        text = _text(filling, behind)
+    return _Answer(filling, behind, text)
 
 
 def _recall(
@@ -153,12 +156,11 @@ def _recall(
 
     Its labels are those of the items unless others are given.
     """
-    filling, behind = answer
+    filling, behind, text = answer
     items = tuple(ranked(scored, behind[scored.kind, scored.row.key]) for scored in filling.chosen)
     if labels is None:
         records = (item.impression for item in items)
         labels = tuple(dict.fromkeys(label for record in records if record for label in record.labels))
-    text = _text(filling, behind)
     return Recall(
         items, text, tuple(_omissions(bound, answer, more)), labels, near, bound.count_units(text) if text else 0
     )
@@ -213,7 +215,7 @@ def _filed(
     if scores:
         rows.sort(key=lambda scored: (-scored.score, -scored.row.position))
     wanted = [name.shown for name in (*([category] if category else []), *labels)]
-    answer = _Answer(_within(bound, _in_order(bound, rows, behind, budget), behind, budget), behind)
+    answer = _answered(bound, _in_order(bound, rows, behind, budget), behind, budget)
     near = near_names(wanted, filed.names)
     return _recall(bound, answer, budget, labels=filed.labels, near=near, more=filed.found - len(filed.items))
 
@@ -254,7 +256,7 @@ def relevant(bound: Bound, query: str, budget_units: int, shown: Iterable[str]) 
     terms = tokenise_question(query)
     if not terms:
         return ""
-    filling, behind = yield from _answer(bound, query, terms, budget_units)
+    filling, behind, text = yield from _answer(bound, query, terms, budget_units)
     known = {("impression", clue) for clue in shown}
     fresh = tuple(scored for scored in filling.chosen if (scored.kind, scored.row.key) not in known)
-    return _text(filling._replace(chosen=fresh), behind)
+    return text if len(fresh) == len(filling.chosen) else _text(filling._replace(chosen=fresh), behind)

@@ -5,7 +5,7 @@
 -- Can fail: WRONGTYPE, MOVED, ASK in names.probe; nothing after it.
 local names = {terms = prefix .. 'name-terms', words = prefix .. 'name-words'}
 
--- Calls command(words, member) for each term of a name.
+-- Calls visit(member of name-words) for each term of a name.
 local function each_word(kind, name, terms, visit)
   local _, count = string.gsub(terms, UNIT, '')
   local tail = UNIT .. whole(count + 1) .. UNIT .. kind .. UNIT .. name
