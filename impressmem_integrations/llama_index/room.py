@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from impressmem_integrations.core.bound import DEFAULT_BUDGET_UNITS, DEFAULT_RECALL_UNITS, Bound
 from impressmem_integrations.core.effects import Flow
-from impressmem_integrations.core.flows.contexts import context
-from impressmem_integrations.core.flows.recall import relevant
+from impressmem_integrations.core.flows.contexts import context, context_and_relevant
 from impressmem_integrations.model import Context
 
 _SHARE = 4
@@ -48,7 +46,4 @@ def shown(bound: Bound, query: str | None, budget_units: int | None, room: int |
     if budget_units is not None or room is None or room >= DEFAULT_BUDGET_UNITS + DEFAULT_RECALL_UNITS:
         return (yield from context(bound, query, budget_units))
     for_question = min(DEFAULT_RECALL_UNITS, room // _SHARE)
-    made = yield from context(bound, None, room - for_question)
-    if not query or not made.text or not for_question:
-        return made
-    return replace(made, relevant=(yield from relevant(bound, query, for_question, made.included)))
+    return (yield from context_and_relevant(bound, query, room - for_question, for_question))

@@ -53,11 +53,17 @@ def context(
         raise InvalidInput("query must be text")
     strict = switch(strict, "strict")
     budget = DEFAULT_BUDGET_UNITS if budget_units is None else positive(budget_units, "budget_units")
-    made = yield from _current(bound, budget)
-    if query is not None and query.strip() and made.text:
-        made = replace(made, relevant=(yield from relevant(bound, query, DEFAULT_RECALL_UNITS, made.included)))
+    made = yield from context_and_relevant(bound, query, budget, DEFAULT_RECALL_UNITS)
     if strict and not made.pins_complete:
         raise InvalidInput(_too_few_for_pins(bound, made, budget))
+    return made
+
+
+def context_and_relevant(bound: Bound, query: str | None, budget: int, relevant_units: int) -> Flow[Context]:
+    """A context of at most `budget` units, and up to `relevant_units` more for the question, where there is one."""
+    made = yield from _current(bound, budget)
+    if query is not None and query.strip() and made.text and relevant_units:
+        made = replace(made, relevant=(yield from relevant(bound, query, relevant_units, made.included)))
     return made
 
 
