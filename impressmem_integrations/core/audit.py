@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from impressmem_integrations.core.audit_parts import check_names, check_snapshots, check_turns
+from impressmem_integrations.core.audit_postings import check_postings
 from impressmem_integrations.core.commands.keep import Write
 from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, half_life_ms, source_digest
-from impressmem_integrations.core.commands.terms import read_terms
 from impressmem_integrations.core.text import loose
 from impressmem_integrations.core.truth import (
     Record,
@@ -33,12 +33,13 @@ SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
     **dict.fromkeys((*_TRUTH, "terms", "name-terms", "hints", "spelling", "plans"), "hash"),
-    **dict.fromkeys(("turns", "turn-terms", "turn-places"), "hash"),
+    **dict.fromkeys(("turns", "turn-terms", "turn-places", "postings", "turn-postings"), "hash"),
     **dict.fromkeys(("categories", "labels", "clues", "created", "changed", "withdrawn", "pins"), "zset"),
     **dict.fromkeys(("strength", "expiry", "snapshots", "name-words"), "zset"),
     "journal": "stream",
 }
-_FAMILIES = ("category:", "label:", "links:", "term:", "turn-term:", "snapshot:")
+_HASHES = ("snapshot:", "posting:", "turn-posting:")
+_FAMILIES = ("category:", "label:", "links:", "term:", "turn-term:", *_HASHES)
 _RESERVED = "vectors"
 _GENERATION = re.compile(r"([0-9]{1,15}):(.+)", re.DOTALL)
 _KINDS = {"clue": "clues", "category": "categories", "label": "labels"}
@@ -125,7 +126,7 @@ class _Audit:
         return self.dump.tables.get(self.key(name), {})
 
     def _kind(self, name: str) -> str:
-        return "hash" if name.startswith("snapshot:") else _FIXED.get(name, "zset")
+        return "hash" if name.startswith(_HASHES) else _FIXED.get(name, "zset")
 
     def report(self, key: str, member: str, message: str, *writes: Write) -> None:
         self.found.append(Finding(Problem(_readable(key), _readable(member), message), writes))
@@ -136,7 +137,8 @@ class _Audit:
         for name, expected in self.expected().items():
             self.compare(name, expected)
         self.check_spelling()
-        self.check_terms()
+        check_postings(self, "", {clue: record.facts.seq for clue, record in self.records.items()})
+        check_postings(self, "turn-", {place: int(place) for place in self.table("turns") if place.isdecimal()})
         self.check_subsets()
         self.check_hints()
         self.check_meta()
@@ -238,7 +240,7 @@ class _Audit:
         half_life = float(self.meta.get("half_life") or half_life_ms(None))
         for name in ("clues", "created", "strength", "categories", "labels"):
             tables[name] = {}
-        for name in self.names("category:", "label:", "links:", "term:", "turn-term:"):
+        for name in self.names("category:", "label:", "links:"):
             tables[name] = {}
         for clue, record in self.records.items():
             touched = float(record.facts.touched)
@@ -256,14 +258,6 @@ class _Audit:
                     if one != other:
                         counts = tables["links:" + one]
                         counts[other] = counts.get(other, 0.0) + 1
-        for held, family, owners in (
-            ("terms", "term:", self.records),
-            ("turn-terms", "turn-term:", self.table("turns")),
-        ):
-            for owner, text in self.table(held).items():
-                if owner in owners:
-                    for term, weight in read_terms(text).items():
-                        tables[family + term][owner] = weight
         return tables
 
     def names(self, *families: str) -> Iterable[str]:
@@ -307,9 +301,6 @@ class _Audit:
             if found.get(spelled) != value:
                 self.report(key, spelled, "is missing or wrong", Write("HSET", key, (spelled, value)))
         self.remove_others(key, found, expected, "spells nothing that lives")
-
-    def check_terms(self) -> None:
-        self.remove_others(self.key("terms"), self.table("terms"), self.records, "has no record")
 
     def check_subsets(self) -> None:
         for name in ("pins", "changed", "expiry"):

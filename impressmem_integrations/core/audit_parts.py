@@ -45,9 +45,8 @@ def check_names(audit: _Looking) -> None:
 
 
 def check_turns(audit: _Looking) -> None:
-    """Every message has its place, terms belong to messages, and the counters add up."""
+    """Every message has its place, and the counters add up."""
     turns, places = audit.table("turns"), audit.table("turn-places")
-    audit.remove_others(audit.key("turn-terms"), audit.table("turn-terms"), turns, "has no message")
     held: dict[str, list[int]] = {}
     for position, value in turns.items():
         parts = value.split(UNIT)

@@ -13,21 +13,22 @@ for _, pair in ipairs({{'categories', {'category:'}}, {'labels', {'label:', 'lin
   end
   if #names == 2 * most then return 1 end
 end
-for _, pair in ipairs({{'terms', 'term:'}, {'turn-terms', 'turn-term:'}}) do
-  local page = {'0'}
+for _, index in ipairs({'', 'turn-'}) do   -- a term with a key of its own has an empty list in `postings`
+  local lists, page = gone .. index .. 'postings', {'0'}
   repeat   -- a large hash that lost its first fields begins with pages of none
-    page = call('HSCAN', gone .. pair[1], page[1], 'COUNT', most)
+    page = call('HSCAN', lists, page[1], 'COUNT', most)
   until page[2][1] or page[1] == '0'
   for i = 1, #page[2], 2 do
-    for term in string.gmatch(page[2][i + 1], '\30([^\31]+)\31') do call('UNLINK', gone .. pair[2] .. term) end
-    call('HDEL', gone .. pair[1], page[2][i])
+    if page[2][i + 1] == '' then call('UNLINK', gone .. index .. 'term:' .. page[2][i]) end
+    call('HDEL', lists, page[2][i])
   end
-  if call('EXISTS', gone .. pair[1]) == 1 then return 1 end
+  if call('EXISTS', lists) == 1 then return 1 end
+  for bucket = 0, 15 do call('UNLINK', gone .. index .. 'posting:' .. bucket) end
 end
 for _, profile in ipairs(call('ZRANGE', gone .. 'snapshots', 0, -1)) do call('UNLINK', gone .. 'snapshot:' .. profile) end
-for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'name-terms', 'name-words', 'clues',
+for _, name in ipairs({'impressions', 'filing', 'facts', 'terms', 'hints', 'spelling', 'name-terms', 'name-words', 'clues',
                        'created', 'changed', 'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots',
-                       'turns', 'turn-places'}) do
+                       'turns', 'turn-terms', 'turn-places'}) do
   call('UNLINK', gone .. name)
 end
 local left = {}

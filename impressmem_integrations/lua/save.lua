@@ -7,6 +7,8 @@
 --#include lib/scope
 --#include lib/settings
 --#include lib/images
+--#include lib/postings
+--#include lib/posting_writes
 --#include lib/plan
 --#include lib/names
 --#include lib/journal

@@ -15,6 +15,7 @@
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
 --#include lib/rows
+--#include lib/postings
 --#include lib/lookup
 --#include lib/by_name
 local cap, most_hits, most_rows = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -40,8 +41,12 @@ local function ranked(scores, positions)
 end
 
 local impressions = {
-  keys = prefix .. 'term:', texts = prefix .. 'terms', order = prefix .. 'created', shares = numbers(ARGV[5]),
-  gap = gap, size = call('HLEN', prefix .. 'impressions'),
+  words = postings.index(''), shares = numbers(ARGV[5]), gap = gap, size = call('HLEN', prefix .. 'impressions'),
+  around = function(document, width)
+    local position = call('ZCOUNT', prefix .. 'created', '-inf', '(' .. whole(document))
+    local first = math.max(0, position - width)
+    return first, call('ZRANGE', prefix .. 'created', first, position + width, 'WITHSCORES')
+  end,
   times = function(members)
     local times = in_chunks('HMGET', prefix .. 'facts', members)
     for i = 1, #members do times[i] = times[i] and tonumber(string.match(times[i], '^%d+')) end
@@ -52,8 +57,15 @@ local impressions = {
 local held, said, speakers, named = {}, {}, {}, false
 for word in string.gmatch(ARGV[11], '[^\31]+') do said[word] = true end
 local turns = {
-  keys = prefix .. 'turn-term:', texts = prefix .. 'turn-terms', shares = numbers(ARGV[6]), gap = gap,
+  words = postings.index('turn-'), shares = numbers(ARGV[6]), gap = gap,
   size = ARGV[4] == '1' and call('HLEN', prefix .. 'turns') or 0,
+  around = function(document, width)
+    local rows = {}
+    for position = document - width, document + width do
+      rows[#rows + 1], rows[#rows + 2] = whole(position), position
+    end
+    return document - width, rows
+  end,
   times = function(members)
     local values, times = in_chunks('HMGET', prefix .. 'turns', members), {}
     for i, member in ipairs(members) do
@@ -69,41 +81,42 @@ local turns = {
 }
 
 local idfs = {}
-impressions.frequencies = frequencies_in(impressions, terms)
-turns.frequencies = turns.size > 0 and frequencies_in(turns, terms) or {}
-for i = 1, #terms do
-  local df = impressions.frequencies[i] + (turns.frequencies[i] or 0)
+postings.read(impressions.words, terms)
+if turns.size > 0 then postings.read(turns.words, terms) end
+for i, term in ipairs(terms) do
+  local heard = turns.words.lists[term]
+  local df = impressions.words.lists[term].count + (heard and heard.count or 0)
   idfs[i] = inverse_frequency(impressions.size + turns.size, df)
 end
 
 local function search_impressions()
-  local by_words, positions, known = lookup(impressions, terms, idfs, cap, most_hits)
+  local by_words, positions, says = lookup(impressions, terms, idfs, cap, most_hits)
   local by_names, by_links = by_name(terms, impressions.size, tonumber(ARGV[9]), tonumber(ARGV[10]), most_hits)
   local sums = {}
   for _, scores in ipairs({by_words, by_names, by_links}) do
     for member, score in pairs(scores) do
       sums[member] = (sums[member] or 0) + score
-      positions[member] = positions[member] or call('ZRANK', impressions.order, member) or 0
+      positions[member] = positions[member] or call('ZRANK', prefix .. 'created', member) or 0
     end
   end
   local out, found = {}, {}
   append_rows(out, ranked(sums, positions), now, function(_, clue) found[#found + 1] = clue end)
   for i, clue in ipairs(found) do
-    out[i] = string.format('%.9g\30%d\30%.9g\30%.9g\30%d\30', by_words[clue] or 0, known[clue] and 1 or 0,
+    out[i] = string.format('%.9g\30%d\30%.9g\30%.9g\30%d\30', by_words[clue] or 0, says[clue] and 1 or 0,
       by_names[clue] or 0, by_links[clue] or 0, positions[clue]) .. out[i]
   end
   return out
 end
 
 local function search_turns()
-  local scores, positions, known = lookup(turns, terms, idfs, cap, most_hits)
+  local scores, positions, says = lookup(turns, terms, idfs, cap, most_hits)
   for member, score in pairs(scores) do
     local speaker = speakers[member]
     if named and speaker and not said[speaker] then scores[member] = score * other_speaker end
   end
   local out = {}
   for i, member in ipairs(ranked(scores, positions)) do
-    out[i] = string.format('%.9g\30%d\30%d\30', scores[member], known[member] and 1 or 0, positions[member])
+    out[i] = string.format('%.9g\30%d\30%d\30', scores[member], says[member] and 1 or 0, positions[member])
       .. held[member]
   end
   return out

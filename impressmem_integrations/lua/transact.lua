@@ -28,6 +28,8 @@
 --#include lib/settings
 --#include lib/images
 --#include lib/edits
+--#include lib/postings
+--#include lib/posting_writes
 --#include lib/plan
 --#include lib/names
 --#include lib/journal

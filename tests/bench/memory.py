@@ -27,9 +27,9 @@ _TURNS = "apart: a message kept as evidence"
 _FEATURES = {
     _ORDER: "meta impressions filing facts hints spelling categories labels clues created changed withdrawn pins"
     " strength expiry category label scopes",
-    _TERMS: "links term terms name-terms name-words",
+    _TERMS: "links postings posting term terms name-terms name-words",
     _JOURNAL: "journal",
-    _TURNS: "turns turn-term turn-terms turn-places seen threads",
+    _TURNS: "turns turn-postings turn-posting turn-term turn-terms turn-places seen threads",
 }
 _FEATURE_OF = {word: feature for feature, words in _FEATURES.items() for word in words.split()}
 _TARGETS = {

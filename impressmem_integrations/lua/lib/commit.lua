@@ -1,6 +1,6 @@
 -- Writes the difference between old and new images: records, every index, one journal entry.
 -- Needs lib/plan, lib/names, lib/journal and lib/removals.
--- Can fail: OOM, at the first write; WRONGTYPE, MOVED, ASK at a term, taken back; what lib/plan fails with, before it.
+-- Can fail: OOM, at the first write; what lib/plan fails with, before it.
 local write = {}
 
 -- One record with its indexes. `leaving` is lib/removals where something leaves.
@@ -30,39 +30,11 @@ function write.unit(unit, leaving)
     leaving.unit(unit)
   end
   if old.expires and not (new and new.expires) then call('ZREM', prefix .. 'expiry', clue) end
-  if unit.adds then
+  if unit.retermed then
     if new and new.terms then
       call('HSET', prefix .. 'terms', clue, new.terms)
     else
       call('HDEL', prefix .. 'terms', clue)
-    end
-  end
-end
-
--- The terms of all units, before anything else. Where one cannot be written (its key is of another type, or its slot is
--- on the move), those before it are put back as they were and the script fails with nothing changed.
-function write.terms(changed)
-  local done = {}   -- flat: key, clue, weight before or false
-  local function try(command, key, clue, before, ...)
-    local reply = redis.pcall(command, key, ...)
-    if type(reply) == 'table' and reply.err then
-      for i = #done - 2, 1, -3 do
-        if done[i + 2] then
-          call('ZADD', done[i], done[i + 2], done[i + 1])
-        else
-          call('ZREM', done[i], done[i + 1])
-        end
-      end
-      error(reply)
-    end
-    local n = #done
-    done[n + 1], done[n + 2], done[n + 3] = key, clue, before
-  end
-  for _, unit in ipairs(changed) do
-    local adds, removes, clue = unit.adds, unit.removes, unit.clue
-    if adds then
-      for i = 1, #adds, 3 do try('ZADD', adds[i], clue, adds[i + 2], adds[i + 1], clue) end
-      for i = 1, #removes, 2 do try('ZREM', removes[i], clue, removes[i + 1], clue) end
     end
   end
 end
@@ -127,7 +99,6 @@ local function commit(operation)
   local leaving = plan.removals and removals()
 
   -- A full server refuses a script whose first write needs memory: what only removes begins with removing.
-  write.terms(changed)
   local grows = false
   for _, unit in ipairs(changed) do grows = grows or unit.new end
   if grows then journal.write(changed, operation) end
@@ -137,6 +108,7 @@ local function commit(operation)
     length = length + 1
   end
   for _, extra in ipairs(also) do extra.write() end
+  postings.write(plan.words)
   write.links()
   write.names('category', leaving)
   write.names('label', leaving)

@@ -38,8 +38,7 @@ end
 -- lib/plan adds the rest.
 local function add_unit(clue, record, filing, facts, terms, pin, expires)
   local unit = {clue = clue, old = false, new = false, live = false, why = false, facts = false, before = false,
-                moved = false, changed = false, leaves = false, enters = false, adds = false, removes = false,
-                twin = false}
+                moved = false, changed = false, leaves = false, enters = false, retermed = false, twin = false}
   if record or filing or facts then
     unit.old = {record = record, filing = filing, facts = facts, terms = terms, pin = pin, expires = expires}
     if record and filing and facts then

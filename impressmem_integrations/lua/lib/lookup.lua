@@ -1,4 +1,4 @@
--- Looks terms up in one index: BM25 over sorted sets, with the rows beside each hit. Needs lib/scope.
+-- Looks terms up in one index: BM25 over posting lists, with the rows beside each hit. Needs lib/postings.
 -- Math, with N rows and df of a term, both counted over all indexes that are searched, so that their scores can be
 -- compared: idf = ln(1 + (N - df + 0.5) / (df + 0.5)); a row's score is the sum over the terms
 -- of idf times the largest of its own weight and its neighbours' weights at their share. Terms are taken by rising df
@@ -8,20 +8,13 @@ local function inverse_frequency(size, frequency)
   return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
 end
 
--- How often each term stands in an index.
-local function frequencies_in(index, terms)
-  local frequencies = {}
-  for i, term in ipairs(terms) do frequencies[i] = call('ZCARD', index.keys .. term) end
-  return frequencies
-end
-
--- Terms that the index knows, rarest first.
+-- The terms that an index knows, rarest first. `weights`: document -> weight times idf, of all of them where `whole`.
 local function known_terms(index, terms, idfs)
   local found = {}
   for i, term in ipairs(terms) do
-    local df = index.frequencies[i]
-    if df > 0 then
-      found[#found + 1] = {key = index.keys .. term, df = df, idf = idfs[i], term = term, mark = RECORD .. term .. UNIT}
+    local list = index.words.lists[term]
+    if list.count > 0 then
+      found[#found + 1] = {term = term, list = list, df = list.count, idf = idfs[i], weights = {}, whole = false}
     end
   end
   table.sort(found, function(a, b) return a.df < b.df or (a.df == b.df and a.term < b.term) end)
@@ -38,110 +31,105 @@ local function rare_terms(found, cap)
   return #found
 end
 
--- The best rows by the rare terms, best first; equal ones by falling member.
-local function best_by_rare(found, rare, most)
-  if rare == 1 then   -- a frequent word alone may stand everywhere: its best members are enough
-    return call('ZREVRANGE', found[1].key, 0, most - 1)
+-- Reads the list of a term; of a sorted set at most `most` postings, those that weigh most.
+local function read_list(index, term, most)
+  local weights, idf = term.weights, term.idf
+  if term.list.form == 'set' then
+    local held = call('ZREVRANGE', index.words.set .. term.term, 0, most - 1, 'WITHSCORES')
+    for i = 1, #held, 2 do weights[tonumber(held[i])] = tonumber(held[i + 1]) * idf end
+  else
+    postings.unpack(term.list.text, function(document, weight) weights[document] = weight * idf end)
   end
-  local command, weights = {'ZUNION', rare}, {'WEIGHTS'}
-  for i = 1, rare do
-    command[i + 2] = found[i].key
-    weights[i + 1] = string.format('%.17g', found[i].idf)
-  end
-  for _, weight in ipairs(weights) do command[#command + 1] = weight end
-  local union, members = call(unpack(command)), {}   -- ordered by rising score
-  for i = #union, math.max(1, #union - most + 1), -1 do members[#members + 1] = union[i] end
-  return members
+  term.whole = term.list.form ~= 'set' or term.df <= most
 end
 
--- Adds the weighted terms of members that are not in `known` yet: member -> number of the term in `found` -> weight
--- times idf, or false where none is there. One look at a row's terms is cheaper than one look per term.
-local function weigh(index, found, members, known)
-  local missing = {}
-  for _, member in ipairs(members) do
-    if known[member] == nil then missing[#missing + 1] = member end
-  end
-  if not missing[1] then return end
-  local texts = in_chunks('HMGET', index.texts, missing)
-  for i, member in ipairs(missing) do
-    local text, weights = texts[i], false
-    if text then
-      for t = 1, #found do
-        local _, stop = string.find(text, found[t].mark, 1, true)
-        if stop then
-          weights = weights or {}
-          weights[t] = tonumber(string.match(text, '^%d+', stop + 1)) * found[t].idf
-        end
+-- Reads what the terms weigh in the documents.
+local function weigh(index, found, documents)
+  if not documents[1] then return end
+  for _, term in ipairs(found) do
+    if not term.whole and term.list.form ~= 'set' then
+      read_list(index, term)
+    elseif not term.whole then
+      local scores = in_chunks('ZMSCORE', index.words.set .. term.term, documents)
+      for i, document in ipairs(documents) do
+        if scores[i] then term.weights[document] = tonumber(scores[i]) * term.idf end
       end
     end
-    known[member] = weights
   end
 end
 
--- Orders members by what they have of all terms, and keeps the first.
-local function rescored(members, count, known, most)
+-- The documents that weigh most by the first terms, best first; of equal ones the newer first.
+local function best(documents, found, count, most)
   local sums = {}
-  for _, member in ipairs(members) do
-    local sum, weights = 0, known[member]
-    for t = 1, weights and count or 0 do sum = sum + (weights[t] or 0) end
-    sums[member] = sum
+  for _, document in ipairs(documents) do
+    local sum = 0
+    for t = 1, count do sum = sum + (found[t].weights[document] or 0) end
+    sums[document] = sum
   end
-  table.sort(members, function(a, b) return sums[a] > sums[b] or (sums[a] == sums[b] and a > b) end)
-  return {unpack(members, 1, math.min(most, #members))}
+  table.sort(documents, function(a, b) return sums[a] > sums[b] or (sums[a] == sums[b] and a > b) end)
+  return {unpack(documents, 1, math.min(most, #documents))}
 end
 
--- index: `keys` (prefix of the term sets), `texts` (hash: member -> its terms as written), `frequencies`, `order` (sorted set
--- whose ranks are positions; nil where the members themselves are), `shares` (of the neighbours at distance 1, 2 ...),
--- `gap` (ms beyond which rows are no neighbours), `times(members)` -> list.
+-- The documents of the rare terms, re-scored with the others where there are others.
+local function best_documents(index, found, cap, most)
+  local rare, documents, listed = rare_terms(found, cap), {}, {}
+  for t = 1, rare do
+    read_list(index, found[t], math.max(cap, most))
+    for document in pairs(found[t].weights) do
+      if not listed[document] then
+        listed[document] = true
+        documents[#documents + 1] = document
+      end
+    end
+  end
+  if rare == #found then return best(documents, found, rare, most) end
+  documents = best(documents, found, rare, 3 * most)
+  weigh(index, found, documents)
+  return best(documents, found, #found, most)
+end
+
+-- index: `words` (lib/postings, the terms' lists read), `shares` (of the neighbours at distance 1, 2 ...), `gap` (ms beyond
+-- which rows are no neighbours), `around(document, width)` -> position of the first of the documents around one, and
+-- these in order with their members, flat; `times(members)` -> list.
 -- Returns member -> score, member -> position, member -> whether it says any of the terms itself.
 local function lookup(index, terms, idfs, cap, most)
   local found = known_terms(index, terms, idfs)
-  local scores, positions = {}, {}
-  if not found[1] then return scores, positions, {} end
-  local rare, known, width = rare_terms(found, cap), {}, #index.shares
-  local members = best_by_rare(found, rare, rare < #found and 3 * most or most)
-  if rare < #found then
-    weigh(index, found, members, known)
-    members = rescored(members, #found, known, most)
-  end
-
-  local at, rows = {}, {}   -- position -> number of the row; the rows' members
-  local function enter(member, position)
-    if not at[position] then
-      rows[#rows + 1] = member
-      at[position], positions[member] = #rows, position
+  local scores, positions, says = {}, {}, {}
+  if not found[1] then return scores, positions, says end
+  local width, count = #index.shares, #found
+  local at, documents, members = {}, {}, {}   -- position -> number of the row; the rows
+  for _, document in ipairs(best_documents(index, found, cap, most)) do
+    local position, rows = index.around(document, width)
+    for i = 1, #rows, 2 do
+      if not at[position] then
+        local row = #members + 1
+        at[position], members[row], documents[row] = row, rows[i], tonumber(rows[i + 1])
+        positions[rows[i]] = position
+      end
+      position = position + 1
     end
   end
-  for _, member in ipairs(members) do
-    local position = index.order and call('ZRANK', index.order, member) or tonumber(member)
-    if position and index.order then
-      local first = math.max(0, position - width)
-      for i, other in ipairs(call('ZRANGE', index.order, first, position + width)) do enter(other, first + i - 1) end
-    elseif position then
-      for other = position - width, position + width do enter(whole(other), other) end
-    end
-  end
-  weigh(index, found, rows, known)
+  weigh(index, found, documents)
 
-  local times, count = index.times(rows), #found
-  for i, member in ipairs(rows) do
-    local time, best, place = times[i], {}, positions[member]
-    if time then
-      for side = -width, width do
-        local row = at[place + side]
-        local weights = row and known[rows[row]]
-        if weights and times[row] and math.abs(times[row] - time) <= index.gap then
-          local share = side == 0 and 1 or index.shares[math.abs(side)]
-          for t = 1, count do
-            local weight = weights[t]
-            if weight and weight * share > (best[t] or 0) then best[t] = weight * share end
+  local times = index.times(members)
+  for i, member in ipairs(members) do
+    local time, place, top = times[i], positions[member], {}
+    for side = time and -width or 1, time and width or 0 do
+      local row = at[place + side]
+      if row and times[row] and math.abs(times[row] - time) <= index.gap then
+        local share, document = side == 0 and 1 or index.shares[math.abs(side)], documents[row]
+        for t = 1, count do
+          local weight = found[t].weights[document]
+          if weight then
+            if side == 0 then says[member] = true end
+            if weight * share > (top[t] or 0) then top[t] = weight * share end
           end
         end
       end
-      local score = 0
-      for t = 1, count do score = score + (best[t] or 0) end
-      if score > 0 then scores[member] = score end
     end
+    local score = 0
+    for t = 1, count do score = score + (top[t] or 0) end
+    if score > 0 then scores[member] = score end
   end
-  return scores, positions, known
+  return scores, positions, says
 end

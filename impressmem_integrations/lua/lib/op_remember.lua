@@ -1,16 +1,29 @@
--- The operation `remember`: keeps the messages of a turn as evidence, found by their words. Needs lib/images.
+-- The operation `remember`: keeps the messages of a turn as evidence, found by their words. Needs lib/images and
+-- lib/posting_writes.
 -- A message of `turns`: position -> time UNIT speaker UNIT turn's id UNIT thread UNIT role UNIT text.
 -- `turn-terms`: position -> its terms as written. `turn-places`: digest of a turn's id -> its first and last position,
 -- and when it was kept.
 -- Can fail: WRONGTYPE, before the first write.
+local turn_words = postings.index('turn-')
+
+-- Changes the posting lists of a message's terms, in memory; `added`: whether they come or go.
+local function change_words(position, terms, added)
+  postings.read(turn_words, postings.terms_of(terms))
+  postings.each_term(terms, function(term, weight)
+    postings.change(turn_words, term, position, added and weight or 0, not added)
+  end)
+end
+
+local function write_words()
+  postings.prepare(turn_words)
+  postings.write(turn_words)
+end
 
 local function forget_places(first, last)
   for position = first, last do
     local member = whole(position)
     local terms = call('HGET', prefix .. 'turn-terms', member)
-    for term in string.gmatch(terms or '', '\30([^\31]+)\31') do
-      call('ZREM', prefix .. 'turn-term:' .. term, member)
-    end
+    if terms then change_words(position, terms, false) end
     local value = call('HGET', prefix .. 'turns', member)
     call('HDEL', prefix .. 'turns', member)
     call('HDEL', prefix .. 'turn-terms', member)
@@ -48,9 +61,7 @@ function operations.remember(a)
     probe = function()
       call('HLEN', prefix .. 'turns')
       call('HLEN', prefix .. 'turn-terms')
-      for i = 6, #a, 2 do
-        for term in string.gmatch(a[i], '\30([^\31]+)\31') do call('ZCARD', prefix .. 'turn-term:' .. term) end
-      end
+      for i = 6, #a, 2 do postings.read(turn_words, postings.terms_of(a[i])) end
     end,
     write = function()
       local position = tonumber(call('HGET', meta_key, 'turn_next') or 1)
@@ -59,15 +70,14 @@ function operations.remember(a)
         local member = whole(position)
         call('HSET', prefix .. 'turns', member, a[i])
         call('HSET', prefix .. 'turn-terms', member, a[i + 1])
-        for term, weight in string.gmatch(a[i + 1], '\30([^\31]+)\31([^\30]+)') do
-          call('ZADD', prefix .. 'turn-term:' .. term, weight, member)
-        end
+        change_words(position, a[i + 1], true)
         call('HINCRBY', meta_key, 'turn_bytes', #a[i])
         position = position + 1
       end
       call('HSET', prefix .. 'turn-places', id, whole(first) .. ' ' .. whole(position - 1) .. ' ' .. whole(now))
       call('HSET', meta_key, 'turn_next', whole(position))
       trim_turns(most, bytes, oldest)
+      write_words()
     end,
   }
   return {'remember', '1'}
@@ -82,12 +92,13 @@ local function forget_turn(id)
     probe = function()
       call('HLEN', prefix .. 'turns')
       for position = tonumber(first), tonumber(last) do
-        local terms = call('HGET', prefix .. 'turn-terms', whole(position)) or ''
-        for term in string.gmatch(terms, '\30([^\31]+)\31') do call('ZCARD', prefix .. 'turn-term:' .. term) end
+        local terms = call('HGET', prefix .. 'turn-terms', whole(position))
+        if terms then postings.read(turn_words, postings.terms_of(terms)) end
       end
     end,
     write = function()
       forget_places(tonumber(first), tonumber(last))
+      write_words()
       call('HDEL', prefix .. 'turn-places', id)
     end,
   }

@@ -1,6 +1,6 @@
 -- Finds the difference between old and new images, reads what its writes depend on, and probes every key about to be
 -- written for its type (which also touches it, so a Cluster slot on the move fails before the first write).
--- Needs lib/images.
+-- Needs lib/images and lib/posting_writes.
 -- Can fail: WRONGTYPE, MOVED, ASK. Reads only.
 local plan = {
   members = {},                         -- key -> how many members it had before; also says that it was probed
@@ -13,6 +13,8 @@ local plan = {
   waiting = {},                         -- field of `hints` -> new name that takes it if its owner goes
   similar = {clue = {}, category = {}, label = {}},   -- kind -> new name -> existing name that looks alike, or false
   gone = {category = {}, label = {}},   -- name -> true: lost its last member
+  terms_change = {}, terms_read = {},   -- what plan.terms notes; the terms whose lists it concerns
+  words = postings.index(''),           -- the posting lists of impressions
 }
 local NOTHING = {}
 
@@ -100,29 +102,39 @@ function plan.names(unit, kind, old_names, new_names)
   end
 end
 
--- Terms to add or to weigh anew (flat: key, weight, weight before or false, ...) and to remove (key, weight before).
--- A list of terms is "<version>[RECORD<term>UNIT<weight>...]". Their keys are not probed one by one, there are too many:
--- lib/commit writes them first and takes them back where one cannot be written.
+-- Notes what a unit's terms become in the posting lists: flat term, document, weight or 0, whether it stands there.
 function plan.terms(unit, old_terms, new_terms)
-  local index, before = prefix .. 'term:', {}
-  local adds, removes = {}, {}
+  local ops, before = plan.terms_change, {}
+  local function note(term, document, weight, had)
+    local n = #ops
+    ops[n + 1], ops[n + 2], ops[n + 3], ops[n + 4] = term, document, weight, had
+    plan.terms_read[#plan.terms_read + 1] = term
+  end
+  local was, is = unit.before and unit.before.seq, unit.facts and unit.facts.seq
   if old_terms then
-    for term, weight in string.gmatch(old_terms, '\30([^\31]+)\31([^\30]+)') do before[term] = weight end
+    postings.each_term(old_terms, function(term, weight) before[term] = weight end)
   end
   if new_terms then
-    for term, weight in string.gmatch(new_terms, '\30([^\31]+)\31([^\30]+)') do
-      if before[term] ~= weight then
-        local n = #adds
-        adds[n + 1], adds[n + 2], adds[n + 3] = index .. term, weight, before[term] or false
+    postings.each_term(new_terms, function(term, weight)
+      if was == is and before[term] then
+        if before[term] ~= weight then note(term, is, weight, true) end
+        before[term] = nil
+      else
+        note(term, is, weight, false)
       end
-      before[term] = nil
-    end
+    end)
   end
-  for term, weight in pairs(before) do
-    local n = #removes
-    removes[n + 1], removes[n + 2] = index .. term, weight
-  end
-  unit.adds, unit.removes = adds, removes
+  for term in pairs(before) do note(term, was, 0, true) end
+  unit.retermed = true
+end
+
+-- Changes the posting lists of all units, in memory.
+function plan.postings()
+  local ops, words = plan.terms_change, plan.words
+  if not ops[1] then return end
+  postings.read(words, plan.terms_read)
+  for i = 1, #ops, 4 do postings.change(words, ops[i], ops[i + 1], ops[i + 2], ops[i + 3]) end
+  postings.prepare(words)
 end
 
 -- Units that differ, with their facts as they were and will be; and the clues to forget.
@@ -174,7 +186,9 @@ function plan.unit(unit)
     plan.probe(prefix .. 'created')
   end
   local new_terms = new and new.terms or false
-  if (old.terms or false) ~= new_terms then plan.terms(unit, old.terms, new_terms) end
+  if (old.terms or false) ~= new_terms or before and facts and before.seq ~= facts.seq then
+    plan.terms(unit, old.terms, new_terms)
+  end
 end
 
 -- Existing names that differ from a new one only by case, blanks, `-`, `_` or `.` are hinted at: kind -> name -> that.
@@ -193,7 +207,7 @@ function plan.find_similar()
   for _, entry in ipairs(new) do plan.similar[entry[1]][entry[2]] = plan.hint(entry[3], entry[2]) end
 end
 
--- Plans all units and probes what is not named after a category, label or term. Returns the units that change, and
+-- Plans all units and probes what is not named after a category or label. Returns the units that change, and
 -- the clues to forget.
 function plan.all()
   local changed, forgotten = plan.differing()
@@ -206,6 +220,7 @@ function plan.all()
     if not facts then plan.unhint('clue' .. UNIT .. loosen(clue), clue) end
   end
   for _, unit in ipairs(changed) do plan.unit(unit) end
+  plan.postings()
   plan.find_similar()
   for _, name in ipairs({'clues', 'changed', 'strength', 'categories', 'labels'}) do plan.probe(prefix .. name) end
   for label in pairs(plan.links) do plan.probe(prefix .. 'links:' .. label) end
