@@ -8,7 +8,7 @@ from typing import Protocol
 
 from impressmem_integrations.core.commands.keep import Write, exact, exact_bytes
 from impressmem_integrations.core.commands.terms import read_terms
-from impressmem_integrations.core.postings import Form, bucket, forms, pack, unpack
+from impressmem_integrations.core.postings import Form, bucket, forms, pack, score, unpack, weight_of
 
 _PAIRS_AT_ONCE = 200
 
@@ -51,9 +51,15 @@ def _places(audit: _Looking, index: str) -> dict[str, dict[str, str | Postings]]
         for term, text in audit.table(name).items():
             found[term][name] = text
     for name in audit.names(index + "term:"):
-        members = {int(m): int(float(w)) for m, w in audit.table(name).items() if m.isdecimal()}
-        found[name.removeprefix(index + "term:")][name] = members if len(members) == len(audit.table(name)) else {}
+        found[name.removeprefix(index + "term:")][name] = _members(audit.table(name))
     return found
+
+
+def _members(table: Mapping[str, str]) -> Postings:
+    """The postings of a sorted set; none where a member or a score is none of ours."""
+    members = {int(document): weight_of(int(float(at))) for document, at in table.items() if document.isdecimal()}
+    scores = {str(document): str(score(document, weight)) for document, weight in members.items()}
+    return members if scores == table else {}
 
 
 def _place(index: str, term: str, form: Form) -> str:
@@ -101,6 +107,8 @@ def _anew(
         if isinstance(held, str):
             yield Write("HSET", key, (term, held))
         else:
-            pairs = [part for document, weight in held.items() for part in (str(weight), str(document))]
+            pairs = [
+                part for document, weight in held.items() for part in (str(score(document, weight)), str(document))
+            ]
             for at in range(0, len(pairs), 2 * _PAIRS_AT_ONCE):
                 yield Write("ZADD", key, tuple(pairs[at : at + 2 * _PAIRS_AT_ONCE]))

@@ -9,6 +9,7 @@ from enum import StrEnum
 BUCKETS = 16
 _MOST_FEW, _MOST_MANY, _LEAST_SET, _LONGEST_FIELD = 12, 500, 250, 64
 _POSTING = struct.Struct("<IB")
+_ABOVE_DOCUMENTS = 2**32
 
 
 class Form(StrEnum):
@@ -35,6 +36,16 @@ def forms(term: str, count: int) -> tuple[Form, ...]:
         return (Form.MANY, Form.SET)
     short = count <= _MOST_FEW and len(term.encode("utf-8", "surrogateescape")) <= _LONGEST_FIELD
     return (Form.FEW,) if short else (Form.MANY,)
+
+
+def score(document: int, weight: int) -> int:
+    """The score of a posting in a sorted set: of equal weights the newest document has the largest."""
+    return weight * _ABOVE_DOCUMENTS + document
+
+
+def weight_of(scored: int) -> int:
+    """The weight that a score was made of."""
+    return scored // _ABOVE_DOCUMENTS
 
 
 def pack(postings: Mapping[int, int]) -> bytes:

@@ -8,7 +8,7 @@
 -- ARGV[9]  weight of a name's words    ARGV[10] share of it that a label passes on to labels it occurs with
 -- ARGV[11] words of the question, casefolded, joined by UNIT
 -- ARGV[12..] terms
--- Reply: {now in ms, {row of an impression...}, {row of a turn...}}, each best first
+-- Reply: {now in ms, {row of an impression...}, {row of a turn...}}, the best of each, in no order
 --   row of an impression: score by words, 1 if it says one of the terms itself, score by names, by links, position, then
 --   a row of lib/rows, joined by RECORD
 --   row of a turn: score, 1 if it says one of the terms itself, position, value of `turns`, joined by RECORD
@@ -29,15 +29,14 @@ local function numbers(text)
   return list
 end
 
--- Members by falling score, the newer one first where equal; at most as many as are returned.
-local function ranked(scores, positions)
-  local members = {}
-  for member in pairs(scores) do members[#members + 1] = member end
-  table.sort(members, function(a, b)
-    if scores[a] ~= scores[b] then return scores[a] > scores[b] end
-    return positions[a] > positions[b]
-  end)
-  return {unpack(members, 1, math.min(most_rows, #members))}
+-- The members that score most, at most as many as are returned; of equal ones the newer.
+local function best(scores, positions)
+  local members, values, places = {}, {}, {}
+  for member, score in pairs(scores) do
+    local n = #members + 1
+    members[n], values[n], places[n] = member, score, positions[member]
+  end
+  return strongest(members, values, places, most_rows)
 end
 
 local impressions = {
@@ -100,7 +99,7 @@ local function search_impressions()
     end
   end
   local out, found = {}, {}
-  append_rows(out, ranked(sums, positions), now, function(_, clue) found[#found + 1] = clue end)
+  append_rows(out, best(sums, positions), now, function(_, clue) found[#found + 1] = clue end)
   for i, clue in ipairs(found) do
     out[i] = string.format('%.9g\30%d\30%.9g\30%.9g\30%d\30', by_words[clue] or 0, says[clue] and 1 or 0,
       by_names[clue] or 0, by_links[clue] or 0, positions[clue]) .. out[i]
@@ -115,7 +114,7 @@ local function search_turns()
     if named and speaker and not said[speaker] then scores[member] = score * other_speaker end
   end
   local out = {}
-  for i, member in ipairs(ranked(scores, positions)) do
+  for i, member in ipairs(best(scores, positions)) do
     out[i] = string.format('%.9g\30%d\30%d\30', scores[member], says[member] and 1 or 0, positions[member])
       .. held[member]
   end

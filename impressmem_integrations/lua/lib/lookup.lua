@@ -36,7 +36,7 @@ local function read_list(index, term, most)
   local weights, idf = term.weights, term.idf
   if term.list.form == 'set' then
     local held = call('ZREVRANGE', index.words.set .. term.term, 0, most - 1, 'WITHSCORES')
-    for i = 1, #held, 2 do weights[tonumber(held[i])] = tonumber(held[i + 1]) * idf end
+    for i = 1, #held, 2 do weights[tonumber(held[i])] = math.floor(tonumber(held[i + 1]) / ABOVE_DOCUMENTS) * idf end
   else
     postings.unpack(term.list.text, function(document, weight) weights[document] = weight * idf end)
   end
@@ -45,36 +45,59 @@ end
 
 -- Reads what the terms weigh in the documents.
 local function weigh(index, found, documents)
-  if not documents[1] then return end
+  local texts = false
   for _, term in ipairs(found) do
     if not term.whole and term.list.form ~= 'set' then
       read_list(index, term)
-    elseif not term.whole then
-      local scores = in_chunks('ZMSCORE', index.words.set .. term.term, documents)
+    elseif not term.whole and documents[1] then
+      if not texts then
+        texts = {}
+        for i, document in ipairs(documents) do texts[i] = whole(document) end
+      end
+      local scores = in_chunks('ZMSCORE', index.words.set .. term.term, texts)
       for i, document in ipairs(documents) do
-        if scores[i] then term.weights[document] = tonumber(scores[i]) * term.idf end
+        if scores[i] then term.weights[document] = math.floor(tonumber(scores[i]) / ABOVE_DOCUMENTS) * term.idf end
       end
     end
   end
 end
 
--- The documents that weigh most by the first terms, best first; of equal ones the newer first.
-local function best(documents, found, count, most)
+-- The items that score most, in no order; of equal ones those of larger age. All three lists belong together.
+local function strongest(items, scores, ages, most)
+  if #items <= most then return items end
+  local sorted, kept, equal, ages_of_equal = {}, {}, {}, {}
+  for i, score in ipairs(scores) do sorted[i] = score end
+  table.sort(sorted)   -- numbers are sorted many times sooner than by a function
+  local least = sorted[#sorted - most + 1]
+  for i, item in ipairs(items) do
+    if scores[i] > least then
+      kept[#kept + 1] = item
+    elseif scores[i] == least then
+      equal[ages[i]], ages_of_equal[#ages_of_equal + 1] = item, ages[i]
+    end
+  end
+  table.sort(ages_of_equal)
+  for i = #ages_of_equal, #ages_of_equal - (most - #kept) + 1, -1 do kept[#kept + 1] = equal[ages_of_equal[i]] end
+  return kept
+end
+
+-- The documents that weigh most by the first terms.
+local function heaviest(documents, found, count, most)
   local sums = {}
-  for _, document in ipairs(documents) do
+  for i, document in ipairs(documents) do
     local sum = 0
     for t = 1, count do sum = sum + (found[t].weights[document] or 0) end
-    sums[document] = sum
+    sums[i] = sum
   end
-  table.sort(documents, function(a, b) return sums[a] > sums[b] or (sums[a] == sums[b] and a > b) end)
-  return {unpack(documents, 1, math.min(most, #documents))}
+  return strongest(documents, sums, documents, most)
 end
 
 -- The documents of the rare terms, re-scored with the others where there are others.
 local function best_documents(index, found, cap, most)
   local rare, documents, listed = rare_terms(found, cap), {}, {}
+  local candidates = rare < #found and 3 * most or most
   for t = 1, rare do
-    read_list(index, found[t], math.max(cap, most))
+    read_list(index, found[t], found[t].df > cap and candidates or cap)
     for document in pairs(found[t].weights) do
       if not listed[document] then
         listed[document] = true
@@ -82,10 +105,10 @@ local function best_documents(index, found, cap, most)
       end
     end
   end
-  if rare == #found then return best(documents, found, rare, most) end
-  documents = best(documents, found, rare, 3 * most)
+  documents = heaviest(documents, found, rare, candidates)
+  if rare == #found then return documents end
   weigh(index, found, documents)
-  return best(documents, found, #found, most)
+  return heaviest(documents, found, #found, most)
 end
 
 -- index: `words` (lib/postings, the terms' lists read), `shares` (of the neighbours at distance 1, 2 ...), `gap` (ms beyond
@@ -111,23 +134,31 @@ local function lookup(index, terms, idfs, cap, most)
   end
   weigh(index, found, documents)
 
-  local times = index.times(members)
-  for i, member in ipairs(members) do
-    local time, place, top = times[i], positions[member], {}
+  local times, own = index.times(members), {}   -- own: per row flat number of a term, its weight
+  for row, document in ipairs(documents) do
+    local flat, n = {}, 0
+    for t = 1, times[row] and count or 0 do
+      local weight = found[t].weights[document]
+      if weight then
+        flat[n + 1], flat[n + 2] = t, weight
+        n = n + 2
+      end
+    end
+    own[row] = flat
+    says[members[row]] = n > 0
+  end
+  for row, member in ipairs(members) do
+    local time, place, top, score = times[row], positions[member], {}, 0
     for side = time and -width or 1, time and width or 0 do
-      local row = at[place + side]
-      if row and times[row] and math.abs(times[row] - time) <= index.gap then
-        local share, document = side == 0 and 1 or index.shares[math.abs(side)], documents[row]
-        for t = 1, count do
-          local weight = found[t].weights[document]
-          if weight then
-            if side == 0 then says[member] = true end
-            if weight * share > (top[t] or 0) then top[t] = weight * share end
-          end
+      local other = at[place + side]
+      if other and times[other] and math.abs(times[other] - time) <= index.gap then
+        local share, flat = side == 0 and 1 or index.shares[math.abs(side)], own[other]
+        for i = 1, #flat, 2 do
+          local t, weight = flat[i], flat[i + 1] * share
+          if weight > (top[t] or 0) then top[t] = weight end
         end
       end
     end
-    local score = 0
     for t = 1, count do score = score + (top[t] or 0) end
     if score > 0 then scores[member] = score end
   end

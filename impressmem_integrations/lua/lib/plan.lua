@@ -124,7 +124,9 @@ function plan.terms(unit, old_terms, new_terms)
       end
     end)
   end
-  for term in pairs(before) do note(term, was, 0, true) end
+  if was then   -- without facts nobody knows the document: check() finds what stays of it
+    for term in pairs(before) do note(term, was, 0, true) end
+  end
   unit.retermed = true
 end
 

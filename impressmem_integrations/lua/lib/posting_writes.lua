@@ -32,8 +32,9 @@ function postings.change(index, term, document, weight, had)
   list.dirty = true
   list.count = list.count + (weight > 0 and 1 or 0) - (had and 1 or 0)
   if list.form == 'set' then
-    list.ops = list.ops or {}
-    list.ops[document] = weight
+    local ops = list.ops or {}
+    ops[#ops + 1], ops[#ops + 2] = document, weight
+    list.ops = ops
     return
   end
   local packed, text = pack(document), list.text
@@ -66,14 +67,21 @@ function postings.prepare(index)
   end
 end
 
--- Carries out what was asked of a sorted set.
+function postings.score(document, weight) return whole(weight * ABOVE_DOCUMENTS + document) end
+
+-- Carries out what was asked of a sorted set, the last wish for a document.
 local function write_set(key, ops)
-  local adds, removes = {}, {}
-  for document, weight in pairs(ops) do
+  if not ops[3] then
+    if ops[2] > 0 then return call('ZADD', key, postings.score(ops[1], ops[2]), ops[1]) end
+    return call('ZREM', key, ops[1])
+  end
+  local wishes, adds, removes = {}, {}, {}
+  for i = 1, #ops, 2 do wishes[ops[i]] = ops[i + 1] end
+  for document, weight in pairs(wishes) do
     if weight > 0 then
-      adds[#adds + 1], adds[#adds + 2] = weight, whole(document)
+      adds[#adds + 1], adds[#adds + 2] = postings.score(document, weight), document
     else
-      removes[#removes + 1] = whole(document)
+      removes[#removes + 1] = document
     end
   end
   if removes[1] then in_chunks('ZREM', key, removes) end
@@ -84,13 +92,13 @@ end
 local function convert(list, key)
   if list.form == 'set' then
     local held, parts = call('ZRANGE', key, 0, -1, 'WITHSCORES'), {}
-    for i = 1, #held, 2 do parts[#parts + 1] = pack(tonumber(held[i])) .. string.char(tonumber(held[i + 1])) end
+    for i = 1, #held, 2 do parts[#parts + 1] = pack(tonumber(held[i])) .. string.char(math.floor(tonumber(held[i + 1]) / ABOVE_DOCUMENTS)) end
     list.text = table.concat(parts)
     call('UNLINK', key)
   else
     local adds = {}
     postings.unpack(list.text, function(document, weight)
-      adds[#adds + 1], adds[#adds + 2] = weight, whole(document)
+      adds[#adds + 1], adds[#adds + 2] = postings.score(document, weight), document
     end)
     in_chunks('ZADD', key, adds)
     list.text = ''
@@ -114,7 +122,7 @@ function postings.write(index)
       elseif to == 'many' or to == 'set' and from ~= 'set' then
         call('HSET', index.many, term, list.text)
       end
-      list.form, list.dirty, list.ops = to, false, nil
+      list.form, list.dirty, list.ops = to, false, false
     end
   end
 end

@@ -5,11 +5,13 @@
 -- than a posting:
 --   few    up to 12: field of one of 16 hashes `posting:<bucket>`, which stay compact (<= 64 bytes a value)
 --   many   up to 500: field of the hash `postings`
---   set    more: a sorted set `term:<term>`, document -> weight; its field of `postings` is empty. It is given up again
---          at 250, so that a list at the border does not go to and fro.
+--   set    more: a sorted set `term:<term>`, document -> weight * 2^32 + document, so that of equal weights the newest
+--          is found first; its field of `postings` is empty. It is given up again at 250, so that a list at the border
+--          does not go to and fro.
 -- The index of turns has the same keys with `turn-` in front.
 -- Can fail: WRONGTYPE. Reads only.
 local postings = {}
+local ABOVE_DOCUMENTS = 4294967296
 
 function postings.index(kind)
   return {few = prefix .. kind .. 'posting:', many = prefix .. kind .. 'postings', set = prefix .. kind .. 'term:',
@@ -22,12 +24,13 @@ function postings.bucket(term)
   return whole(sum % 16)
 end
 
--- Reads the lists of terms, which also probes every key they stand in: term -> {term, form, count, text or ''}.
+-- Reads the lists of terms, which also probes every key they stand in. A list: term, form (false: none), count, text ('' of
+-- a set); lib/posting_writes adds to, dirty and ops.
 function postings.read(index, terms)
   local lists, missing = index.lists, {}
   for _, term in ipairs(terms) do
     if not lists[term] then
-      lists[term] = {term = term, form = false, count = 0, text = ''}
+      lists[term] = {term = term, form = false, count = 0, text = '', to = false, dirty = false, ops = false}
       missing[#missing + 1] = term
     end
   end
