@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, wraps
 from importlib import import_module
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, get_args
 
 from impressmem_integrations.core.effects import Flow, adrive, drive
 
@@ -87,9 +87,8 @@ def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any],
 @cache  # both twins of an operation read the same flow, at import
 def _read_signature(flow: Callable[..., Any]) -> tuple[list[inspect.Parameter], Any]:
     """The parameters of a flow after its scope, and what it returns, with annotations evaluated."""
-    hints = get_type_hints(flow)
-    parameters = list(inspect.signature(flow).parameters.values())[1:]
-    return [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters], hints["return"]
+    signature = inspect.signature(flow, eval_str=True)
+    return list(signature.parameters.values())[1:], signature.return_annotation
 
 
 def _of_flow(arguments: tuple[Any, ...]) -> Any:
