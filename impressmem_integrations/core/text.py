@@ -165,7 +165,10 @@ _CAMEL_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _POINTING = "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"
 # Chinese particles end a run, so that they do not blur the words beside them; so do pronouns and question words.
 _PARTICLES = "[的了吗嗎呢吧啊是在]+"
-_ASKING = "(?:为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|怎樣|哪里|哪裡|哪儿|哪個|哪个|多少|[谁誰哪我你您他她它咱们們对對的了吗嗎呢吧啊是在])+"
+_ASKING = (
+    "(?:为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|怎樣|哪里|哪裡|哪儿|哪個|哪个|多少"
+    "|[谁誰哪我你您他她它咱们們对對的了吗嗎呢吧啊是在])+"
+)
 _KANA = "[\u3041-\u30ff]"
 # Words of one character, which pairs would hide: animals, food, kin, things and doings that people speak of every day.
 _WHOLE = frozenset(
