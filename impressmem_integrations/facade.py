@@ -5,22 +5,70 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, get_args
 
-from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Flow, adrive, drive
-from impressmem_integrations.core.flows.recollect import Pages
 
 if TYPE_CHECKING:
+    from impressmem_integrations.core.bound import Bound
+    from impressmem_integrations.core.flows.recollect import Pages
     from impressmem_integrations.model import Report
     from impressmem_integrations.store import ImpressionStore
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+K = TypeVar("K", bound=Callable[..., Any])
+
+
+class Flows:
+    """A module of flows by its name, loaded when an operation of it is first asked for: few programs ever need it."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> _Named:
+        if name.startswith("_"):
+            raise AttributeError(name)  # whoever looks for marks of the language finds none
+        return _Named(self._module, name)
+
+
+class _Named:
+    """A flow by its name."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    def load(self) -> Any:
+        return getattr(import_module(f"impressmem_integrations.{self._module}"), self._name)
+
+
+class _Later:
+    """An operation before it is first asked for; the method then takes its place in the class."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        method = self._make()
+        setattr(self._owner, self._name, method)
+        return method.__get__(instance, owner)  # not by name: a subclass may have another one and ask for this
+
+
+def _or_later(kind: K) -> K:
+    """Let a kind of operation also take a flow of `Flows`: the method is made when it is first asked for."""
+
+    @wraps(kind)
+    def made(flow: Any, *more: Any) -> Any:
+        return _Later(lambda: kind(flow.load(), *more)) if isinstance(flow, _Named) else kind(flow, *more)
+
+    return cast(K, made)
 
 
 def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any], prefix: str = "") -> Any:
@@ -39,9 +87,8 @@ def _public(method: Any, flow: Callable[..., Any], result: Callable[[Any], Any],
 @cache  # both twins of an operation read the same flow, at import
 def _read_signature(flow: Callable[..., Any]) -> tuple[list[inspect.Parameter], Any]:
     """The parameters of a flow after its scope, and what it returns, with annotations evaluated."""
-    hints = get_type_hints(flow)
-    parameters = list(inspect.signature(flow).parameters.values())[1:]
-    return [parameter.replace(annotation=hints[parameter.name]) for parameter in parameters], hints["return"]
+    signature = inspect.signature(flow, eval_str=True)
+    return list(signature.parameters.values())[1:], signature.return_annotation
 
 
 def _of_flow(arguments: tuple[Any, ...]) -> Any:
@@ -53,6 +100,7 @@ def _of_pages(arguments: tuple[Any, ...]) -> Any:
     return Listing[item]
 
 
+@_or_later
 def blocking(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], R]:
     """An operation that blocks until the server has answered."""
 
@@ -63,6 +111,7 @@ def blocking(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concate
     return made
 
 
+@_or_later
 def awaited(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concatenate[ImpressionStore, P], Awaitable[R]]:
     """The awaitable twin of an operation."""
 
@@ -73,6 +122,7 @@ def awaited(flow: Callable[Concatenate[Bound, P], Flow[R]]) -> Callable[Concaten
     return made
 
 
+@_or_later
 def asking(flow: Callable[Concatenate[Bound, P], Flow[Report]]) -> Callable[Concatenate[ImpressionStore, P], Report]:
     """A blocking operation that asks a chat `model` and perhaps a reviewer (`review`), and counts its seconds."""
     signature = inspect.signature(flow)
@@ -90,6 +140,7 @@ def asking(flow: Callable[Concatenate[Bound, P], Flow[Report]]) -> Callable[Conc
     return made
 
 
+@_or_later
 def asking_awaited(
     flow: Callable[Concatenate[Bound, P], Flow[Report]],
 ) -> Callable[Concatenate[ImpressionStore, P], Awaitable[Report]]:
@@ -136,6 +187,7 @@ class Listing(Generic[T]):
                 left = left if left is None else left - 1
 
 
+@_or_later
 def listed(
     pages: Callable[Concatenate[Bound, P], Pages[T]], prefix: str = ""
 ) -> Callable[Concatenate[ImpressionStore, P], Listing[T]]:
@@ -148,22 +200,7 @@ def listed(
     return made
 
 
+@_or_later
 def as_it_is(method: T) -> T:
-    """For `Later`: what is loaded is the method itself."""
+    """What is loaded is the method itself."""
     return method
-
-
-class Later:
-    """An operation that is loaded when it is first asked for: few programs maintain, check or export at start-up."""
-
-    def __init__(self, kind: Callable[..., Any], module: str, flow: str) -> None:
-        self._kind, self._module, self._flow = kind, module, flow
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._owner, self._name = owner, name
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        module = import_module(f"impressmem_integrations.{self._module}")
-        method = self._kind(getattr(module, self._flow))
-        setattr(self._owner, self._name, method)
-        return getattr(owner if instance is None else instance, self._name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from impressmem_integrations.errors import ConfigurationError
 
 LAYOUT_VERSION = 1
 MAX_NAME_BYTES = 1024
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def identity(name: object, what: str) -> str:
@@ -31,9 +29,11 @@ def identity(name: object, what: str) -> str:
     text = str(name)
     if not text:
         raise ConfigurationError(f"{what} is empty; give an id or a name")
-    if _LONE_SURROGATE.search(text):
-        raise ConfigurationError(f"{what} holds half of a surrogate pair and cannot be sent to the server")
-    if len(text.encode()) > MAX_NAME_BYTES:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise ConfigurationError(f"{what} holds half of a surrogate pair and cannot be sent to the server") from None
+    if size > MAX_NAME_BYTES:
         raise ConfigurationError(f"{what} is longer than {MAX_NAME_BYTES} UTF-8 bytes")
     return text
 

@@ -1,6 +1,7 @@
 """`ImpressionStore`: one scope's memory as a table of operations, each blocking and, with an `a` in front, awaitable.
 
-Signature, annotations and docstring of an operation exist once, at its flow in `core/flows`.
+Signature, annotations and docstring of an operation exist once, at its flow in `core/flows`. What few programs do at
+their start is loaded when it is first asked for.
 """
 
 from __future__ import annotations
@@ -9,19 +10,22 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from impressmem_integrations.connect import Connection, connect, wrap
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Command, Effect, Flow, adrive, drive
 from impressmem_integrations.core.flows import change, contexts, recollect
 from impressmem_integrations.core.flows import recall as recalls
 from impressmem_integrations.errors import ConfigurationError
-from impressmem_integrations.facade import Later, as_it_is, asking, asking_awaited, awaited, blocking, listed
+from impressmem_integrations.facade import Flows, as_it_is, asking, asking_awaited, awaited, blocking, listed
 from impressmem_integrations.settings import Limits, Scope, Tokenizer
 
 if TYPE_CHECKING:
     from impressmem_integrations import transfer
+    from impressmem_integrations.connect import Connection
     from impressmem_integrations.core.flows import keep
     from impressmem_integrations.maintenance import decide, evidence, operation
+else:
+    decide, evidence, operation = map(Flows, ("maintenance.decide", "maintenance.evidence", "maintenance.operation"))
+    keep, transfer = Flows("core.flows.keep"), Flows("transfer")
 
 R = TypeVar("R")
 
@@ -58,6 +62,8 @@ class ImpressionStore:
         Raises:
             ConfigurationError: An argument is wrong.
         """
+        from impressmem_integrations.connect import wrap  # late, as in `from_url`
+
         self._set_up(wrap(client, async_client), bot, user, limits, tokenizer, embeddings)
 
     @classmethod
@@ -76,6 +82,8 @@ class ImpressionStore:
 
         Arguments and errors are those of the constructor.
         """
+        from impressmem_integrations.connect import connect  # late: it loads redis, which takes longer than all else
+
         store = cls.__new__(cls)
         store._set_up(connect(url, async_client), bot, user, limits, tokenizer, embeddings)
         return store
@@ -196,45 +204,24 @@ class ImpressionStore:
     alabels = listed(recollect.labels, "a")
     scopes = listed(recollect.scopes)
     ascopes = listed(recollect.scopes, "a")
-
-    if TYPE_CHECKING:
-        maintain = asking(operation.maintain)
-        amaintain = asking_awaited(operation.maintain)
-        check = blocking(keep.check)
-        acheck = awaited(keep.check)
-        repair = blocking(keep.repair)
-        arepair = awaited(keep.repair)
-        export_jsonl = transfer.export_jsonl
-        aexport_jsonl = transfer.aexport_jsonl
-        import_jsonl = transfer.import_jsonl
-        aimport_jsonl = transfer.aimport_jsonl
-        plans = blocking(decide.plans)
-        aplans = awaited(decide.plans)
-        apply = blocking(decide.apply)
-        aapply = awaited(decide.apply)
-        reject = blocking(decide.reject)
-        areject = awaited(decide.reject)
-        remember_turns = blocking(evidence.remember_turns)
-        aremember_turns = awaited(evidence.remember_turns)
-    else:
-        maintain = Later(asking, "maintenance.operation", "maintain")
-        amaintain = Later(asking_awaited, "maintenance.operation", "maintain")
-        check = Later(blocking, "core.flows.keep", "check")
-        acheck = Later(awaited, "core.flows.keep", "check")
-        repair = Later(blocking, "core.flows.keep", "repair")
-        arepair = Later(awaited, "core.flows.keep", "repair")
-        export_jsonl = Later(as_it_is, "transfer", "export_jsonl")
-        aexport_jsonl = Later(as_it_is, "transfer", "aexport_jsonl")
-        import_jsonl = Later(as_it_is, "transfer", "import_jsonl")
-        aimport_jsonl = Later(as_it_is, "transfer", "aimport_jsonl")
-        plans = Later(blocking, "maintenance.decide", "plans")
-        aplans = Later(awaited, "maintenance.decide", "plans")
-        apply = Later(blocking, "maintenance.decide", "apply")
-        aapply = Later(awaited, "maintenance.decide", "apply")
-        reject = Later(blocking, "maintenance.decide", "reject")
-        areject = Later(awaited, "maintenance.decide", "reject")
-        remember_turns = Later(blocking, "maintenance.evidence", "remember_turns")
-        aremember_turns = Later(awaited, "maintenance.evidence", "remember_turns")
+    maintain = asking(operation.maintain)
+    amaintain = asking_awaited(operation.maintain)
+    check = blocking(keep.check)
+    acheck = awaited(keep.check)
+    repair = blocking(keep.repair)
+    arepair = awaited(keep.repair)
+    export_jsonl = as_it_is(transfer.export_jsonl)
+    aexport_jsonl = as_it_is(transfer.aexport_jsonl)
+    import_jsonl = as_it_is(transfer.import_jsonl)
+    aimport_jsonl = as_it_is(transfer.aimport_jsonl)
+    plans = blocking(decide.plans)
+    aplans = awaited(decide.plans)
+    apply = blocking(decide.apply)
+    aapply = awaited(decide.apply)
+    reject = blocking(decide.reject)
+    areject = awaited(decide.reject)
+    remember_turns = blocking(evidence.remember_turns)
+    aremember_turns = awaited(evidence.remember_turns)
 
     def close(self) -> None:
         """Close what this store opened, for all its views. Closing twice is fine."""

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection
 from impressmem_integrations.core.render import CUT, cut
 from impressmem_integrations.core.text import tokenise
 
-_SENTENCE = re.compile(r"[^.!?。！？\n]*[.!?。！？\n]+\s*|[^.!?。！？\n]+")
-_WORD = re.compile(r"\w+")
+_SENTENCE = r"[^.!?。！？\n]*[.!?。！？\n]+\s*|[^.!?。！？\n]+"
 _LEAD = 60  # characters shown before the first word that counts, where not even one sentence fits
 _MOST_READ = 65_536
 
@@ -25,7 +24,7 @@ def passage(text: str, terms: Collection[str], units: int, count: Callable[[str]
     """
     if len(text) <= units or count(text) <= units:  # a character takes about a unit at the most
         return text
-    sentences = _SENTENCE.findall(text[:_MOST_READ])
+    sentences = re.findall(_SENTENCE, text[:_MOST_READ])
     wanted = frozenset(terms)
     said = [len(wanted.intersection(tokenise(sentence))) for sentence in sentences]
     first = last = max(range(len(sentences)), key=lambda at: (said[at], -at))
@@ -46,7 +45,7 @@ def passage(text: str, terms: Collection[str], units: int, count: Callable[[str]
 
 def _beginning(sentence: str, wanted: frozenset[str], units: int, count: Callable[[str], int], *, within: bool) -> str:
     """A sentence from a little before the first word that counts, as far as it fits."""
-    at = next((word.start() for word in _WORD.finditer(sentence) if not wanted.isdisjoint(tokenise(word[0]))), 0)
+    at = next((word.start() for word in re.finditer(r"\w+", sentence) if not wanted.isdisjoint(tokenise(word[0]))), 0)
     start = max(0, at - _LEAD)
     before = CUT.lstrip() + " " if within or start else ""
     return cut(before + sentence[start:].strip(), 0, units, count) or ""

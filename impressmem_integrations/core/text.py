@@ -13,7 +13,7 @@ import unicodedata
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from impressmem_integrations.core.function_words import FUNCTION_WORDS
@@ -24,8 +24,6 @@ TOKENIZER_VERSION = 2
 
 # --- names and contents -------------------------------------------------------------------------------------------
 
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_LONE = re.compile("[\ud800-\udfff]")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")  # \s covers the line and paragraph separators and wide blanks
 # What no reader sees: soft hyphen, zero-width and direction marks, byte order mark, fillers. Not the tag characters,
 # which end some flags, and not the joiners inside a name, which hold an emoji together.
@@ -128,10 +126,13 @@ def _text(raw: object, what: str) -> str:
 
 def whole_characters(text: str) -> str:
     """Return the text with halves of surrogate pairs joined where both are there, else replaced by U+FFFD."""
-    if text.isascii() or not _LONE.search(text):
+    if text.isascii():
         return text
-    whole = _PAIR.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)
-    return _LONE.sub("\ufffd", whole)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def _trimmed(text: str) -> str:
@@ -142,6 +143,7 @@ def _trimmed(text: str) -> str:
 
 # --- words --------------------------------------------------------------------------------------------------------
 
+# Patterns that are plain text here are for text of other scripts only: `re` compiles and keeps them at their first use.
 _MAX_TERM = 40  # characters; a longer word is an address or a code, its beginning tells enough
 _NUMBER = r"\d+(?:[.,:/-]\d+)+"
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
@@ -154,17 +156,20 @@ _DENSE = _HAN + _HIRAGANA + _KATAKANA + _HANGUL
 _MARKED = "\u0300-\u036f\u0900-\u0963\u0966-\u0dff\u0e00-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59"
 _MARKED += "\u0e80-\u0eff\u0f18-\u109f\u1780-\u17d3"
 _ASCII_WORDS = re.compile(rf"{_NUMBER}|[^\W_]+", re.ASCII)
-_WORDS = re.compile(rf"{_NUMBER}|(?:[^\W_]|[{_MARKED}])+")
+_WORDS = rf"{_NUMBER}|(?:[^\W_]|[{_MARKED}])+"
+_MIXED_WORDS = rf"{_NUMBER}|[{_DENSE}]+|(?:(?![{_DENSE}])[^\W_]|[{_MARKED}])+"
+_DENSE_RUNS = f"[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_HANGUL}]+"
 _LATIN_RUN = re.compile("[A-Za-z0-9]+")
 _CAMEL_SEAM = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Pointing of Arabic and Hebrew, and the Arabic stretching dash: written or not, it is the same word.
-_POINTING = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
+_POINTING = "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"
 # Chinese particles end a run, so that they do not blur the words beside them; so do pronouns and question words.
-_PARTICLES = re.compile("[的了吗嗎呢吧啊是在]+")
-_ASKING = re.compile(
-    "(?:为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|怎樣|哪里|哪裡|哪儿|哪個|哪个|多少|[谁誰哪我你您他她它咱们們对對的了吗嗎呢吧啊是在])+"
+_PARTICLES = "[的了吗嗎呢吧啊是在]+"
+_ASKING = (
+    "(?:为什么|為什麼|什么|什麼|怎么样|怎么|怎麼|怎样|怎樣|哪里|哪裡|哪儿|哪個|哪个|多少"
+    "|[谁誰哪我你您他她它咱们們对對的了吗嗎呢吧啊是在])+"
 )
-_KANA = re.compile("[\u3041-\u30ff]")
+_KANA = "[\u3041-\u30ff]"
 # Words of one character, which pairs would hide: animals, food, kin, things and doings that people speak of every day.
 _WHOLE = frozenset(
     "猫貓狗犬鱼魚鸟鳥马馬牛羊猪豬鸡雞鸭鴨兔蛇茶酒水汤湯饭飯肉蛋奶糖盐鹽菜树樹车車书書琴爸妈媽哥姐弟妹儿兒女孙孫"
@@ -241,8 +246,8 @@ def _split(text: str) -> tuple[list[str], str | None]:
     if text.isascii():
         words = _ASCII_WORDS.findall(text.lower())
     else:
-        text = _POINTING.sub("", unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()))
-        words = (_mixed_words() if max(text, default="") >= _FIRST_DENSE else _WORDS).findall(text)
+        text = re.sub(_POINTING, "", unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()))
+        words = re.findall(_MIXED_WORDS if max(text, default="") >= _FIRST_DENSE else _WORDS, text)
     present = frozenset(words)
     best, most = None, 0
     for language, function_words in FUNCTION_WORDS.items():  # English comes first and so wins a draw
@@ -250,18 +255,6 @@ def _split(text: str) -> tuple[list[str], str | None]:
         if found > most and (found > 1 or language == "english" or not text.isascii()):
             best, most = language, found
     return words, best
-
-
-@cache
-def _mixed_words() -> re.Pattern[str]:
-    """Return what splits text that may hold Chinese, Japanese or Korean; made late, since it takes milliseconds."""
-    return re.compile(rf"{_NUMBER}|[{_DENSE}]+|(?:(?![{_DENSE}])[^\W_]|[{_MARKED}])+")
-
-
-@cache
-def _dense_runs() -> re.Pattern[str]:
-    """Return what splits Chinese, Japanese and Korean into runs of one script."""
-    return re.compile(f"[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_HANGUL}]+")
 
 
 def _terms(words: list[str], language: str) -> list[str]:
@@ -302,8 +295,8 @@ def _number_terms(word: str) -> tuple[str, ...]:
 
 def _dense_terms(word: str) -> list[str]:
     terms: list[str] = []
-    breaks = _PARTICLES if _KANA.search(word) else _ASKING
-    for run in _dense_runs().findall(breaks.sub(" ", word)):
+    breaks = _PARTICLES if re.search(_KANA, word) else _ASKING
+    for run in re.findall(_DENSE_RUNS, re.sub(breaks, " ", word)):
         if len(run) == 1 and "\u3041" <= run <= "\u309f":
             continue  # a Japanese particle
         terms += _grams(run, 2)

@@ -1,6 +1,6 @@
 """The values that cross the public API: frozen, comparable, without behaviour that touches a server.
 
-They load when first used: those of a conversation are not needed to save and recall.
+They load when first used: those of a conversation and of upkeep are not needed to save and recall.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ if TYPE_CHECKING:
     from impressmem_integrations.model.memory import (
         Context,
         ForgetCertificate,
-        ImportResult,
         Impression,
         JournalEntry,
         MergeResult,
         Named,
         Omission,
         PinResult,
-        Problem,
         Ranked,
         Recall,
         SaveResult,
@@ -39,21 +37,27 @@ if TYPE_CHECKING:
         Turn,
         Usage,
     )
+    from impressmem_integrations.model.upkeep import ImportResult, Problem
 
-_TALK = frozenset(
-    {
-        "Answer",
-        "Message",
-        "Plan",
-        "PlanStep",
-        "Refusal",
-        "Report",
-        "ReportStatus",
-        "ToolCall",
-        "Turn",
-        "Usage",
-    }
-)
+_HOMES = {
+    **dict.fromkeys(
+        (
+            "Answer",
+            "Message",
+            "Plan",
+            "PlanStep",
+            "Refusal",
+            "Report",
+            "ReportStatus",
+            "ToolCall",
+            "Turn",
+            "Usage",
+        ),
+        "talk",
+    ),
+    **dict.fromkeys(("ImportResult", "Problem"), "upkeep"),
+}
+"""Where a name stands; all others stand in `memory`."""
 
 __all__ = [
     "Answer",
@@ -88,6 +92,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{'talk' if name in _TALK else 'memory'}"), name)
+    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'memory')}"), name)
     globals()[name] = value
     return value

