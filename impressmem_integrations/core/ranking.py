@@ -71,7 +71,7 @@ class Constants(NamedTuple):
     other_time: float = 0.5
     novelty: float = 0.4
     shown_often: int = 3
-    floor: float = 0.1
+    floor: float = 0.05
     names: float = 0.5
     links: float = 0.25
     cap: int = 500

@@ -51,7 +51,7 @@ def test_what_is_too_large_is_skipped_and_named() -> None:
 
 
 def test_recall_stops_where_evidence_stops() -> None:
-    ranked = [Scored("turn", row(0), 10.0), Scored("turn", row(1), 0.5), Scored("turn", row(2), 0.0)]
+    ranked = [Scored("turn", row(0), 10.0), Scored("turn", row(1), 0.4), Scored("turn", row(2), 0.0)]
     assert len(fill(ranked, 100, cost, terms_of, floor=CONSTANTS.floor).chosen) == 1
     assert len(fill(ranked, 100, cost, terms_of).chosen) == 3
 
