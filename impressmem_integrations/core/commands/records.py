@@ -223,15 +223,27 @@ class Facts(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Facts:
-        """Read the stored form."""
-        *numbers, digest, origin = text.split(" ")
-        created, updated, touched, revision, seq, uses, used = map(int, numbers)
-        return cls(created, updated, touched, revision, seq, uses, used, digest, origin)
+        """Read the stored form, which `lua/lib/scope.lua` describes.
+
+        Raises:
+            ValueError: It is none.
+        """
+        digest, first, after, later, revision, seq, *rest = text.split(" ")
+        created = int(first)
+        updated = created + int(after)
+        uses = used = 0
+        if len(rest) > 1:
+            count, since, *rest = rest
+            uses, used = int(count), created + int(since)
+        (origin,) = rest or ("-",)
+        return cls(created, updated, updated + int(later), int(revision), int(seq), uses, used, digest, origin)
 
     def wire(self) -> str:
         """The stored form."""
-        numbers = (self.created, self.updated, self.touched, self.revision, self.seq, self.uses, self.used)
-        return " ".join([*map(str, numbers), self.digest, self.origin])
+        numbers = [self.created, self.updated - self.created, self.touched - self.updated, self.revision, self.seq]
+        if self.uses or self.used:
+            numbers += (self.uses, self.used - self.created)
+        return " ".join([self.digest, *map(str, numbers), *([] if self.origin == "-" else [self.origin])])
 
 
 class Stored(NamedTuple):
