@@ -12,11 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from impressmem_integrations.core.audit_parts import check_names, check_snapshots, check_turns
+from impressmem_integrations.core.audit_parts import HINTS, check_hints, check_names, check_snapshots, check_turns
 from impressmem_integrations.core.commands.keep import Write
 from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, half_life_ms, source_digest
 from impressmem_integrations.core.commands.terms import read_terms
-from impressmem_integrations.core.text import loose
 from impressmem_integrations.core.truth import (
     Record,
     folded,
@@ -32,8 +31,8 @@ WITHDRAWN_KEPT = 1_000
 SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
-    **dict.fromkeys((*_TRUTH, "terms", "name-terms", "hints", "spelling", "plans"), "hash"),
-    **dict.fromkeys(("turns", "turn-terms", "turn-places"), "hash"),
+    **dict.fromkeys((*_TRUTH, "terms", "name-terms", "spelling", "plans"), "hash"),
+    **dict.fromkeys((*HINTS, "turns", "turn-terms", "turn-places"), "hash"),
     **dict.fromkeys(("categories", "labels", "clues", "created", "changed", "withdrawn", "pins"), "zset"),
     **dict.fromkeys(("strength", "expiry", "snapshots", "name-words"), "zset"),
     "journal": "stream",
@@ -138,9 +137,9 @@ class _Audit:
         self.check_spelling()
         self.check_terms()
         self.check_subsets()
-        self.check_hints()
         self.check_meta()
         self.check_threads()
+        check_hints(self)
         check_names(self)
         check_turns(self)
         check_snapshots(self)
@@ -325,18 +324,6 @@ class _Audit:
             if clue in self.table("withdrawn"):
                 gone = Write("ZREM", self.key("withdrawn"), (clue,))
                 self.report(self.key("withdrawn"), clue, "is alive", gone)
-
-    def check_hints(self) -> None:
-        key = self.key("hints")
-        living = {kind: set(self.living(kind)) for kind in _KINDS}
-        for hint, name in self.table("hints").items():
-            kind, _, form = hint.partition(UNIT)
-            if kind == "content":
-                good = name in self.records and self.records[name].facts.digest == form
-            else:
-                good = name in living.get(kind, ()) and loose(name) == form
-            if not good:
-                self.report(key, hint, "points at nothing that looks like it", Write("HDEL", key, (hint,)))
 
     # --- counters and bounds --------------------------------------------------------------------------------------
 

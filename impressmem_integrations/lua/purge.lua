@@ -25,8 +25,8 @@ for _, pair in ipairs({{'terms', 'term:'}, {'turn-terms', 'turn-term:'}}) do
   if call('EXISTS', gone .. pair[1]) == 1 then return 1 end
 end
 for _, profile in ipairs(call('ZRANGE', gone .. 'snapshots', 0, -1)) do call('UNLINK', gone .. 'snapshot:' .. profile) end
-for _, name in ipairs({'impressions', 'filing', 'facts', 'hints', 'spelling', 'name-terms', 'name-words', 'clues',
-                       'created', 'changed', 'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots',
+for _, name in ipairs({'impressions', 'filing', 'facts', 'twins', 'alike', 'alike-names', 'spelling', 'name-terms',
+                       'name-words', 'clues', 'created', 'changed', 'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots',
                        'turns', 'turn-places'}) do
   call('UNLINK', gone .. name)
 end

@@ -13,7 +13,7 @@ function write.unit(unit, leaving)
     if old.facts ~= new.facts then call('HSET', prefix .. 'facts', clue, new.facts) end
     for _, key in ipairs(unit.enters) do call('ZADD', key, facts.touched, clue) end
     if unit.moved then call('ZADD', prefix .. 'clues', facts.touched, clue) end
-    if not (unit.before and unit.before.seq == facts.seq) then call('ZADD', prefix .. 'created', facts.seq, clue) end
+    if unit.entered then call('ZADD', prefix .. 'created', facts.seq, clue) end
     if new.pin then
       if old.pin ~= new.pin then call('ZADD', prefix .. 'pins', new.pin, clue) end
       if not old.pin then call('ZREM', prefix .. 'strength', clue) end
@@ -94,20 +94,18 @@ end
 
 -- Hints, and spellings of new names.
 function write.hints()
-  local gone, set = {}, {}
-  for field, name in pairs(plan.hints) do
-    name = name or plan.waiting[field]
-    if name then
-      set[#set + 1], set[#set + 2] = field, name
-    else
-      gone[#gone + 1] = field
+  for key, fields in pairs(plan.hints) do
+    local gone, set = {}, {}
+    for field, value in pairs(fields) do
+      value = value or plan.waiting[key][field]
+      if value then
+        set[#set + 1], set[#set + 2] = field, value
+      else
+        gone[#gone + 1] = field
+      end
     end
-  end
-  for from = 1, #gone, CHUNK do
-    call('HDEL', prefix .. 'hints', unpack(gone, from, math.min(from + CHUNK - 1, #gone)))
-  end
-  for from = 1, #set, CHUNK do
-    call('HSET', prefix .. 'hints', unpack(set, from, math.min(from + CHUNK - 1, #set)))
+    if gone[1] then in_chunks('HDEL', prefix .. key, gone) end
+    if set[1] then in_chunks('HSET', prefix .. key, set) end
   end
   for kind, names in pairs(work.spelled) do
     for folded, name in pairs(names) do

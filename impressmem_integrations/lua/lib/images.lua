@@ -32,14 +32,14 @@ function work.next_touch()
 end
 
 -- A unit: clue, old and new (images, or false for no record), live (whether old is whole), why it left: 'forget',
--- 'merge', 'evict' or 'expire'.
+-- 'merge', 'evict' or 'expire', said (its content is looked up among the others' even if it is the same as before).
 -- An image holds the stored strings: record, filing, facts, terms, pin (since when), expires. `new` is `old` itself
 -- until an operation replaces it: nothing changes an image that was loaded. An image may hold its facts as read, too.
 -- lib/plan adds the rest.
 local function add_unit(clue, record, filing, facts, terms, pin, expires)
   local unit = {clue = clue, old = false, new = false, live = false, why = false, facts = false, before = false,
                 moved = false, changed = false, leaves = false, enters = false, adds = false, removes = false,
-                twin = false}
+                entered = false, said = false, twin = false}
   if record or filing or facts then
     unit.old = {record = record, filing = filing, facts = facts, terms = terms, pin = pin, expires = expires}
     if record and filing and facts then

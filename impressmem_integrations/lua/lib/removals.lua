@@ -25,9 +25,9 @@ local function removals()
   -- A category or label that lost its last member: its hint goes to a new name that looks alike, if there is one.
   function leaving.name(kind, name)
     call('ZREM', prefix .. known_names[kind], name)
-    local field = kind .. UNIT .. loosen(name)
-    plan.read_hints({field})
-    plan.unhint(field, name)
+    local field = alike_field(kind, name)
+    plan.read_hints('alike-names', {field})
+    plan.unhint('alike-names', field, name)
     plan.gone[kind][name] = true
     unspell(kind, name)
     names.leave(kind, name)

@@ -3,8 +3,8 @@
 -- Can fail: WRONGTYPE when meta is not a hash.
 --
 -- Keys under the tag: meta, usage, failures (hashes); forgotten, threads, seen:<thread> (sorted sets).
--- Under the generation: impressions, filing, facts, terms, name-terms, hints, spelling, plans, turns, turn-terms,
--- turn-places, snapshot:<profile> (hashes); categories, labels, clues, created, changed, withdrawn, pins, strength,
+-- Under the generation: impressions, filing, facts, terms, name-terms, twins, alike, alike-names, spelling, plans,
+-- turns, turn-terms, turn-places, snapshot:<profile> (hashes); categories, labels, clues, created, changed, withdrawn, pins, strength,
 -- expiry, snapshots, name-words, category:<c>, label:<l>, links:<l>, term:<t>, turn-term:<t> (sorted sets); journal
 -- (stream).
 local call = redis.call
@@ -87,13 +87,13 @@ local function resolve(kind, name)
   return string.sub(name, at + 1), folded
 end
 
--- Calls command(key, ...members) in chunks that unpack can carry; returns one list of all replies.
+-- Calls command(key, ...members) in chunks that unpack can carry; returns one list of all replies, where they are lists.
 local function in_chunks(command, key, members)
   if #members <= CHUNK then return call(command, key, unpack(members)) end
   local replies = {}
   for from = 1, #members, CHUNK do
     local part = call(command, key, unpack(members, from, math.min(from + CHUNK - 1, #members)))
-    for i = 1, #part do replies[#replies + 1] = part[i] end
+    for i = 1, type(part) == 'table' and #part or 0 do replies[#replies + 1] = part[i] end
   end
   return replies
 end
