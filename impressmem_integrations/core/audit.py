@@ -27,7 +27,7 @@ from impressmem_integrations.core.truth import (
 from impressmem_integrations.model import Problem
 from impressmem_integrations.settings import LAYOUT_VERSION
 
-WITHDRAWN_KEPT = 1_000
+CHANGES_KEPT = 128
 SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
@@ -197,13 +197,13 @@ class _Audit:
 
     def report_ghost(self, clue: str, message: str) -> None:
         writes = [Write("HDEL", self.key(name), (clue,)) for name in (*_TRUTH, "terms") if clue in self.table(name)]
-        writes += self.stamp("withdrawn", clue)
+        writes += self.contexts_anew()
         self.report(self.key("impressions"), clue, message, *writes)
 
-    def stamp(self, index: str, clue: str) -> list[Write]:
-        """Note a change of now, and that the scope's counter went on."""
+    def contexts_anew(self) -> list[Write]:
+        """Note a change of now that nothing tells of, so that no context goes on from before it."""
         now = str(self.seq + 1)
-        return [Write("ZADD", self.key(index), (now, clue)), Write("HSET", "meta", ("seq", now))]
+        return [Write("HSET", "meta", ("seq", now, "delta_floor", now))]
 
     def _memberships(self) -> Callable[[], Mapping[str, tuple[list[str], list[str]]]]:
         """What the indexes know of filings, read when first needed."""
@@ -318,9 +318,10 @@ class _Audit:
                 self.report(
                     self.key("expiry"), clue, "is pinned and cannot expire", Write("ZREM", self.key("expiry"), (clue,))
                 )
-        for clue in self.records:
-            if float(self.table("changed").get(clue, 0)) <= 0:
-                self.report(self.key("changed"), clue, "is missing", *self.stamp("changed", clue))
+        floor = int(self.meta.get("delta_floor") or 0)
+        for clue, record in self.records.items():
+            if record.facts.seq > floor and float(self.table("changed").get(clue, 0)) <= 0:
+                self.report(self.key("changed"), clue, "is missing", *self.contexts_anew())
             if clue in self.table("withdrawn"):
                 gone = Write("ZREM", self.key("withdrawn"), (clue,))
                 self.report(self.key("withdrawn"), clue, "is alive", gone)
@@ -338,7 +339,8 @@ class _Audit:
         wanted: dict[str, int] = {"journal_bytes": sum(int(noted or 0) for noted, _ in journal.values())}
         facts = [record.facts for record in self.records.values()]
         stamps = [int(float(at)) for name in ("changed", "withdrawn") for at in self.table(name).values()]
-        wanted["seq"] = max([self.seq, *(one.seq for one in facts), *stamps])
+        floor = int(self.meta.get("delta_floor") or 0)
+        wanted["seq"] = max([self.seq, floor, *(one.seq for one in facts), *stamps])
         wanted["clock"] = max([int(self.meta.get("clock") or 0), *(one.touched for one in facts)])
         wanted["generation"] = int(self.generation)
         wanted["layout"] = LAYOUT_VERSION
@@ -353,7 +355,8 @@ class _Audit:
                 self.report("meta", name, message, Write("HSET", "meta", (name, str(value))))
         if self.meta.get("purge"):
             self.report("meta", "purge", "names erased generations still to purge", Write("HDEL", "meta", ("purge",)))
-        self.check_length(self.key("withdrawn"), self.table("withdrawn"), WITHDRAWN_KEPT)
+        for name in ("changed", "withdrawn"):
+            self.check_length(self.key(name), self.table(name), CHANGES_KEPT)
 
     def check_length(self, key: str, found: Mapping[str, str], most: int) -> None:
         oldest = sorted(found, key=lambda member: float(found[member]))[: max(0, len(found) - most)]

@@ -75,6 +75,8 @@ DAMAGES = {
     "stray link": lambda a: a.zadd(NOW + "links:Old", {"Hot": 1}),
     "missing link": lambda a: a.delete(NOW + "links:Hot"),
     "never changed": lambda a: a.zrem(NOW + "changed", "A"),
+    "changes told of from a time to come": lambda a: a.hset(PREFIX + "meta", "delta_floor", 9_999),
+    "too many changes": lambda a: [a.zadd(NOW + "withdrawn", {f"gone {n}": n}) for n in range(200)],
     "withdrawn and alive": lambda a: a.zadd(NOW + "withdrawn", {"A": 1}),
     "hint at no name": lambda a: a.hset(NOW + "alike-names", "c01234567", "Empty"),
     "hint at a name that looks otherwise": lambda a: a.hset(NOW + "alike-names", "c01234567", "Food"),

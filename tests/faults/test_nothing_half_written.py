@@ -43,7 +43,8 @@ CHANGES = {
 TOUCHED = (
     "meta", "forgotten", "0:impressions", "0:filing", "0:facts", "0:terms", "0:name-terms", "0:name-words", "0:twins",
     "0:alike", "0:alike-names", "0:spelling", "0:categories", "0:labels", "0:clues", "0:created", "0:changed",
-    "0:withdrawn", "0:pins", "0:strength", "0:expiry", "0:journal", "0:category:*", "0:label:*", "0:links:*", "0:term:*",
+    "0:withdrawn", "0:pins", "0:strength", "0:expiry", "0:journal", "0:category:*", "0:label:*", "0:links:*",
+    "0:term:*",
 )  # fmt: skip
 """Every kind of key that changes write; `test_every_key_written_is_tried` compares it with what stands on a server."""
 

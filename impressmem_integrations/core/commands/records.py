@@ -255,7 +255,6 @@ class Stored(NamedTuple):
         facts: What the server counts for it.
         pinned_at: Since when, in ms; "" where it is not pinned.
         expires_at: When, in ms, or "".
-        changed: The scope's counter at its last change.
         held: What the record holds.
     """
 
@@ -264,7 +263,6 @@ class Stored(NamedTuple):
     facts: Facts
     pinned_at: str
     expires_at: str
-    changed: str
     held: Mapping[str, Any]
 
     @property
@@ -294,7 +292,7 @@ class Stored(NamedTuple):
             source=held.get("s"),
             uses=facts.uses,
             also=tuple(also),
-            seq=int(float(self.changed or 0)),
+            seq=facts.seq,
             expires_at=moment(float(self.expires_at)) if self.expires_at else None,
             pinned_at=moment(float(self.pinned_at)) if self.pinned_at else None,
             value=held.get("v"),
@@ -342,8 +340,8 @@ def stored(raw: Raw) -> Stored:
         text = raw.decode() if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
         raise _unreadable() from error
-    clue, filing, counted, pinned, expires, changed, record = text.split(RECORD, 6)
-    return Stored(clue, filing, Facts.parse(counted), pinned, expires, changed, read_record(record))
+    clue, filing, counted, pinned, expires, record = text.split(RECORD, 5)
+    return Stored(clue, filing, Facts.parse(counted), pinned, expires, read_record(record))
 
 
 def read_netstrings(data: bytes) -> list[bytes]:

@@ -24,7 +24,10 @@ function write.unit(unit, leaving)
         string.format('%.17g', uses + math.max(facts.touched, facts.used) / work.half_life), clue)
     end
     if new.expires and old.expires ~= new.expires then call('ZADD', prefix .. 'expiry', new.expires, clue) end
-    if unit.changed then call('ZADD', prefix .. 'changed', work.next_seq(), clue) end
+    if unit.changed then
+      local noted = plan.noted.changed
+      noted[#noted + 1], noted[#noted + 2] = work.next_seq(), clue
+    end
     if not unit.live and plan.members[prefix .. 'withdrawn'] > 0 then call('ZREM', prefix .. 'withdrawn', clue) end
   else
     leaving.unit(unit)
@@ -92,6 +95,25 @@ function write.names(kind, leaving)
   for from = 1, #scores, CHUNK do call('ZADD', known, unpack(scores, from, math.min(from + CHUNK - 1, #scores))) end
 end
 
+-- `changed` and `withdrawn` keep the newest, as many as stand in a compact set and not one more on the way. The floor
+-- is the newest change that they do not tell of: a context as old as that is made anew.
+function write.noted()
+  local KEPT = 128
+  for name, noted in pairs(plan.noted) do
+    local count, from, key = #noted / 2, 1, prefix .. name
+    if count > KEPT then
+      from, count = #noted - 2 * KEPT + 1, KEPT
+      work.floor = math.max(work.floor, noted[from - 2])
+    end
+    local excess = count > 0 and plan.members[key] + count > KEPT and call('ZCARD', key) + count - KEPT or 0
+    if excess > 0 then
+      local gone = call('ZPOPMIN', key, excess)
+      work.floor = math.max(work.floor, tonumber(gone[#gone]))
+    end
+    if count > 0 then call('ZADD', key, unpack(noted, from)) end
+  end
+end
+
 -- Hints, and spellings of new names.
 function write.hints()
   for key, fields in pairs(plan.hints) do
@@ -140,10 +162,11 @@ local function commit(operation)
   write.names('label', leaving)
   names.enter()
   write.hints()
+  write.noted()
   local scrubbed = leaving and leaving.finish(changed, forgotten) or 0
   journal.trim(length - scrubbed)
   call('HSET', meta_key, 'seq', work.seq, 'clock', work.clock, 'journal_bytes', journal.bytes,
-    'max_impressions', settings.max_impressions)
+    'max_impressions', settings.max_impressions, 'delta_floor', work.floor)
   if not meta[6] then
     call('HSET', meta_key, 'layout', settings.layout, 'generation', generation, 'half_life', work.half_life,
       'salt', work.salt)

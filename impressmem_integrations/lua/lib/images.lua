@@ -10,6 +10,7 @@ local work = {
   newest_before = tonumber(meta[4] or 0),   -- the same when the script began
   half_life = tonumber(meta[6] or settings.half_life),
   salt = meta[7] or settings.salt,
+  floor = tonumber(meta[8] or 0),           -- the newest change that `changed` and `withdrawn` no longer tell of
   expiring = true,                          -- false: no record of the scope ever expires
   units = {}, order = {},                   -- clue -> unit; the units as they were loaded
   spelled = {clue = {}, category = {}, label = {}},   -- folded -> name, for the operations after the first that says it

@@ -7,6 +7,7 @@ local plan = {
   dirty = {category = {}, label = {}},  -- name -> newest touch written now, or 0: look it up afterwards
   created = {clue = {}, category = {}, label = {}},   -- name -> true
   links = {},                           -- label -> label -> change of the count
+  noted = {changed = {}, withdrawn = {}},             -- seq, clue, ... of what changed, and of what leaves
   removals = false,                     -- whether a record or a filing leaves
   owners = {twins = {}, alike = {}, ['alike-names'] = {}},    -- key of hints -> field -> value or false, as it will be
   hints = {twins = {}, alike = {}, ['alike-names'] = {}},     -- the same, value to write, or false to remove

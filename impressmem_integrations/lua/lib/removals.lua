@@ -12,7 +12,8 @@ local function removals()
     if unit.why == 'forget' then
       call('ZREM', prefix .. 'withdrawn', clue)
     else
-      call('ZADD', prefix .. 'withdrawn', work.next_seq(), clue)
+      local noted = plan.noted.withdrawn
+      noted[#noted + 1], noted[#noted + 2] = work.next_seq(), clue
     end
   end
 
@@ -72,17 +73,11 @@ local function removals()
 
   -- What is left to do after the indexes. Returns how many journal entries a forgetting removed.
   function leaving.finish(changed, forgotten)
-    local WITHDRAWN_KEPT = 1000
     for _, unit in ipairs(changed) do
       if not unit.new then
         unspell('clue', unit.clue)
         if unit.why == 'forget' then remember_forgotten(unit) end
       end
-    end
-    local floor = call('ZRANGE', prefix .. 'withdrawn', -WITHDRAWN_KEPT - 1, -WITHDRAWN_KEPT - 1, 'WITHSCORES')[2]
-    if floor then
-      call('ZREMRANGEBYSCORE', prefix .. 'withdrawn', '-inf', floor)
-      call('HSET', meta_key, 'withdrawn_floor', floor)
     end
     if #forgotten == 0 then return 0 end
     local scrubbed = scrub(forgotten)

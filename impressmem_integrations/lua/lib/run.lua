@@ -13,8 +13,10 @@ local function check_guards(at)
 
   function guards.record(name, value)
     local clue = work.name_of('clue', name)
-    local found = call('ZSCORE', prefix .. 'changed', clue) or '0'
-    if tonumber(found) ~= tonumber(value) then fail('stale', 'record', clue) end
+    local text = call('HGET', prefix .. 'facts', clue)
+    local facts = text and read_facts(text)
+    local found = facts and whole(facts.seq) .. ' ' .. whole(facts.revision) or '0 0'
+    if found ~= value then fail('stale', 'record', clue) end
   end
 
   function guards.seen(thread, value)

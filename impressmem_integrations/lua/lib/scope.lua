@@ -10,7 +10,8 @@
 local call = redis.call
 local meta_key = KEYS[1]
 local tag_prefix = string.sub(meta_key, 1, -5)
-local meta = call('HMGET', meta_key, 'generation', 'layout', 'seq', 'clock', 'journal_bytes', 'half_life', 'salt')
+local meta = call('HMGET', meta_key, 'generation', 'layout', 'seq', 'clock', 'journal_bytes', 'half_life', 'salt',
+  'delta_floor')
 local generation = meta[1] or '0'
 local prefix = tag_prefix .. generation .. ':'
 
