@@ -19,6 +19,7 @@ from impressmem_integrations.core.commands.terms import read_terms
 from impressmem_integrations.core.truth import (
     Record,
     folded,
+    is_strong,
     read_content,
     read_facts,
     read_filing,
@@ -243,7 +244,7 @@ class _Audit:
             touched = float(record.facts.touched)
             tables["clues"][clue] = touched
             tables["created"][clue] = float(record.facts.seq)
-            if clue not in pins:
+            if clue not in pins and is_strong(record.facts):
                 tables["strength"][clue] = strength(record.facts, half_life)
             for kind, names in (("category", record.categories), ("label", record.labels)):
                 for name in names:
@@ -355,6 +356,15 @@ class _Audit:
                 self.report("meta", name, message, Write("HSET", "meta", (name, str(value))))
         if self.meta.get("purge"):
             self.report("meta", "purge", "names erased generations still to purge", Write("HDEL", "meta", ("purge",)))
+        plain = [
+            record.facts.touched
+            for clue, record in self.records.items()
+            if clue not in self.table("pins") and not is_strong(record.facts)
+        ]
+        found, first = int(self.meta.get("weak_from") or 0), min(plain, default=0)
+        if plain and found > first:
+            mended = Write("HSET", "meta", ("weak_from", str(first)))
+            self.report("meta", "weak_from", f"is {found}, above {first}", mended)
         for name in ("changed", "withdrawn"):
             self.check_length(self.key(name), self.table(name), CHANGES_KEPT)
 

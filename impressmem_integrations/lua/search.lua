@@ -44,7 +44,7 @@ local impressions = {
   gap = gap, size = call('HLEN', prefix .. 'impressions'),
   times = function(members)
     local times = in_chunks('HMGET', prefix .. 'facts', members)
-    for i = 1, #members do times[i] = times[i] and tonumber(string.match(times[i], '^%d+')) end
+    for i = 1, #members do times[i] = times[i] and created_in(times[i]) end
     return times
   end,
 }

@@ -66,7 +66,10 @@ DAMAGES = {
     "wrong touch": lambda a: a.zadd(NOW + "clues", {"A": 5}),
     "wrong time of a category": lambda a: a.zadd(NOW + "categories", {"Food": 5}),
     "wrong creation": lambda a: a.zadd(NOW + "created", {"A": 99}),
-    "wrong strength": lambda a: a.zincrby(NOW + "strength", 1, "B"),
+    "wrong strength": lambda a: a.zincrby(NOW + "strength", 1, "Ｃ"),
+    "strength lost": lambda a: a.zrem(NOW + "strength", "Ｃ"),
+    "strength of what was never used": lambda a: a.zadd(NOW + "strength", {"B": 1}),
+    "the weakest are not looked at": lambda a: a.hset(PREFIX + "meta", "weak_from", 9 * 10**12),
     "pinned and in strength": lambda a: a.zadd(NOW + "strength", {"A": 1}),
     "pin without a record": lambda a: a.zadd(NOW + "pins", {"ghost": 1}),
     "pinned and expiring": lambda a: a.zadd(NOW + "expiry", {"A": 9e12}),
@@ -134,9 +137,9 @@ def test_a_problem_names_the_key_without_its_tag_and_no_content(server, store):
 
 def test_another_half_life_takes_hold_with_repair(client, store):
     other = ImpressionStore(client=client, user="ann", limits=Limits(half_life_days=1))
-    strong = client.zscore(NOW + "strength", "B")
+    strong = client.zscore(NOW + "strength", "Ｃ")
     assert other.repair() == []
-    assert client.zscore(NOW + "strength", "B") > strong * 10
+    assert client.zscore(NOW + "strength", "Ｃ") > strong * 10
     assert client.hget(PREFIX + "meta", "half_life") == b"86400000"
     assert other.check() == store.check() == []
 

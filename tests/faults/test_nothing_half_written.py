@@ -22,6 +22,7 @@ def fill(store):
     store.save("ＷＩＤＥ", "wide", category="Ｆ", labels=["ｌ", "Hot"], ttl_seconds=10_000)
     store.save("B", "bread", category="Food", labels=["Meal", "Hot"], ttl_seconds=10_000)
     store.save("C", "cake", category="Sweet", labels=["Meal"])
+    store.confirm(["C"])
     store.save("D", "dates", category="Sweet", labels=["Meal"])  # one leaves: withdrawn
     store.forget("D")
 

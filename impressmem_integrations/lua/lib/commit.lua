@@ -16,12 +16,14 @@ function write.unit(unit, leaving)
     if unit.entered then call('ZADD', prefix .. 'created', facts.seq, clue) end
     if new.pin then
       if old.pin ~= new.pin then call('ZADD', prefix .. 'pins', new.pin, clue) end
-      if not old.pin then call('ZREM', prefix .. 'strength', clue) end
+    elseif old.pin then
+      call('ZREM', prefix .. 'pins', clue)
+    end
+    if work.is_strong(new.pin, facts) then
+      call('ZADD', prefix .. 'strength', string.format('%.17g', work.strength(facts)), clue)
     else
-      if old.pin then call('ZREM', prefix .. 'pins', clue) end
-      local uses = facts.uses == 0 and 0 or math.log(1 + math.log(1 + facts.uses)) / math.log(2)
-      call('ZADD', prefix .. 'strength',
-        string.format('%.17g', uses + math.max(facts.touched, facts.used) / work.half_life), clue)
+      if unit.weakens then call('ZREM', prefix .. 'strength', clue) end
+      if not new.pin and facts.touched < work.weak_from then work.weak_from = facts.touched end
     end
     if new.expires and old.expires ~= new.expires then call('ZADD', prefix .. 'expiry', new.expires, clue) end
     if unit.changed then
@@ -166,7 +168,7 @@ local function commit(operation)
   local scrubbed = leaving and leaving.finish(changed, forgotten) or 0
   journal.trim(length - scrubbed)
   call('HSET', meta_key, 'seq', work.seq, 'clock', work.clock, 'journal_bytes', journal.bytes,
-    'max_impressions', settings.max_impressions, 'delta_floor', work.floor)
+    'max_impressions', settings.max_impressions, 'delta_floor', work.floor, 'weak_from', work.weak_from)
   if not meta[6] then
     call('HSET', meta_key, 'layout', settings.layout, 'generation', generation, 'half_life', work.half_life,
       'salt', work.salt)

@@ -10,6 +10,7 @@ local work = {
   newest_before = tonumber(meta[4] or 0),   -- the same when the script began
   half_life = tonumber(meta[6] or settings.half_life),
   salt = meta[7] or settings.salt,
+  weak_from = tonumber(meta[9] or 0),       -- nothing that `is_plain` was touched before it
   floor = tonumber(meta[8] or 0),           -- the newest change that `changed` and `withdrawn` no longer tell of
   expiring = true,                          -- false: no record of the scope ever expires
   units = {}, order = {},                   -- clue -> unit; the units as they were loaded
@@ -40,7 +41,7 @@ end
 local function add_unit(clue, record, filing, facts, terms, pin, expires)
   local unit = {clue = clue, old = false, new = false, live = false, why = false, facts = false, before = false,
                 moved = false, changed = false, leaves = false, enters = false, adds = false, removes = false,
-                entered = false, said = false, twin = false}
+                entered = false, said = false, twin = false, weakens = false}
   if record or filing or facts then
     unit.old = {record = record, filing = filing, facts = facts, terms = terms, pin = pin, expires = expires}
     if record and filing and facts then
@@ -85,6 +86,17 @@ function work.facts_of(image)
     image.counted = counted
   end
   return counted
+end
+
+-- Whether a clue stands in `strength`. Any other that is not pinned is plain: its strength is its touch / half-life, so
+-- the order of `clues` is their order.
+function work.is_strong(pin, facts)
+  return not pin and (facts.uses > 0 or facts.used > facts.touched)
+end
+
+function work.strength(facts)
+  local uses = facts.uses == 0 and 0 or math.log(1 + math.log(1 + facts.uses)) / math.log(2)
+  return uses + math.max(facts.touched, facts.used) / work.half_life
 end
 
 -- The name as stored; one that is new in this transaction is remembered for the operations after it.

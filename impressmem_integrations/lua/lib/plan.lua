@@ -196,6 +196,7 @@ function plan.unit(unit)
   if old.filing then old_categories, old_labels = work.names_in(old.filing) end
   if new then categories, labels = work.names_in(new.filing) end
   unit.moved = new and not (before and before.touched == facts.touched)
+  unit.weakens = old ~= NOTHING and (not unit.live or work.is_strong(old.pin, before))   -- may stand in `strength`
   unit.leaves, unit.enters = {}, {}
   plan.names(unit, 'category', old_categories, categories)
   plan.names(unit, 'label', old_labels, labels)

@@ -8,7 +8,9 @@ local function removals()
   function leaving.unit(unit)
     local clue = unit.clue
     for _, name in ipairs({'impressions', 'filing', 'facts'}) do call('HDEL', prefix .. name, clue) end
-    for _, name in ipairs({'clues', 'created', 'changed', 'pins', 'strength'}) do call('ZREM', prefix .. name, clue) end
+    for _, name in ipairs({'clues', 'created', 'changed'}) do call('ZREM', prefix .. name, clue) end
+    if unit.old and unit.old.pin then call('ZREM', prefix .. 'pins', clue) end
+    if unit.weakens then call('ZREM', prefix .. 'strength', clue) end
     if unit.why == 'forget' then
       call('ZREM', prefix .. 'withdrawn', clue)
     else

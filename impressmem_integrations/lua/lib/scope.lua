@@ -11,7 +11,7 @@ local call = redis.call
 local meta_key = KEYS[1]
 local tag_prefix = string.sub(meta_key, 1, -5)
 local meta = call('HMGET', meta_key, 'generation', 'layout', 'seq', 'clock', 'journal_bytes', 'half_life', 'salt',
-  'delta_floor')
+  'delta_floor', 'weak_from')
 local generation = meta[1] or '0'
 local prefix = tag_prefix .. generation .. ':'
 
@@ -61,6 +61,11 @@ local function read_facts(text)
   end
   return {created = created, updated = updated, touched = updated + tonumber(touched), revision = tonumber(revision),
           seq = tonumber(seq), uses = uses, used = used, digest = digest, origin = origin}
+end
+
+-- When a record was created, where no more of its facts is wanted.
+local function created_in(text)
+  return tonumber(string.match(text, '^%S+ (%d+)'))
 end
 
 local function write_facts(f)
