@@ -12,14 +12,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from impressmem_integrations.core.audit_parts import check_names, check_snapshots, check_turns
+from impressmem_integrations.core.audit_parts import HINTS, check_hints, check_names, check_snapshots, check_turns
 from impressmem_integrations.core.audit_postings import check_postings
 from impressmem_integrations.core.commands.keep import Write
 from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, half_life_ms, source_digest
-from impressmem_integrations.core.text import loose
 from impressmem_integrations.core.truth import (
     Record,
     folded,
+    is_strong,
     read_content,
     read_facts,
     read_filing,
@@ -28,12 +28,12 @@ from impressmem_integrations.core.truth import (
 from impressmem_integrations.model import Problem
 from impressmem_integrations.settings import LAYOUT_VERSION
 
-WITHDRAWN_KEPT = 1_000
+CHANGES_KEPT = 128
 SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
-    **dict.fromkeys((*_TRUTH, "terms", "name-terms", "hints", "spelling", "plans"), "hash"),
-    **dict.fromkeys(("turns", "turn-terms", "turn-places", "postings", "turn-postings"), "hash"),
+    **dict.fromkeys((*_TRUTH, "terms", "name-terms", "spelling", "plans"), "hash"),
+    **dict.fromkeys((*HINTS, "turns", "turn-terms", "turn-places", "postings", "turn-postings"), "hash"),
     **dict.fromkeys(("categories", "labels", "clues", "created", "changed", "withdrawn", "pins"), "zset"),
     **dict.fromkeys(("strength", "expiry", "snapshots", "name-words"), "zset"),
     "journal": "stream",
@@ -140,9 +140,9 @@ class _Audit:
         check_postings(self, "", {clue: record.facts.seq for clue, record in self.records.items()})
         check_postings(self, "turn-", {place: int(place) for place in self.table("turns") if place.isdecimal()})
         self.check_subsets()
-        self.check_hints()
         self.check_meta()
         self.check_threads()
+        check_hints(self)
         check_names(self)
         check_turns(self)
         check_snapshots(self)
@@ -200,13 +200,13 @@ class _Audit:
 
     def report_ghost(self, clue: str, message: str) -> None:
         writes = [Write("HDEL", self.key(name), (clue,)) for name in (*_TRUTH, "terms") if clue in self.table(name)]
-        writes += self.stamp("withdrawn", clue)
+        writes += self.contexts_anew()
         self.report(self.key("impressions"), clue, message, *writes)
 
-    def stamp(self, index: str, clue: str) -> list[Write]:
-        """Note a change of now, and that the scope's counter went on."""
+    def contexts_anew(self) -> list[Write]:
+        """Note a change of now that nothing tells of, so that no context goes on from before it."""
         now = str(self.seq + 1)
-        return [Write("ZADD", self.key(index), (now, clue)), Write("HSET", "meta", ("seq", now))]
+        return [Write("HSET", "meta", ("seq", now, "delta_floor", now))]
 
     def _memberships(self) -> Callable[[], Mapping[str, tuple[list[str], list[str]]]]:
         """What the indexes know of filings, read when first needed."""
@@ -246,7 +246,7 @@ class _Audit:
             touched = float(record.facts.touched)
             tables["clues"][clue] = touched
             tables["created"][clue] = float(record.facts.seq)
-            if clue not in pins:
+            if clue not in pins and is_strong(record.facts):
                 tables["strength"][clue] = strength(record.facts, half_life)
             for kind, names in (("category", record.categories), ("label", record.labels)):
                 for name in names:
@@ -310,24 +310,13 @@ class _Audit:
                 self.report(
                     self.key("expiry"), clue, "is pinned and cannot expire", Write("ZREM", self.key("expiry"), (clue,))
                 )
-        for clue in self.records:
-            if float(self.table("changed").get(clue, 0)) <= 0:
-                self.report(self.key("changed"), clue, "is missing", *self.stamp("changed", clue))
+        floor = int(self.meta.get("delta_floor") or 0)
+        for clue, record in self.records.items():
+            if record.facts.seq > floor and float(self.table("changed").get(clue, 0)) <= 0:
+                self.report(self.key("changed"), clue, "is missing", *self.contexts_anew())
             if clue in self.table("withdrawn"):
                 gone = Write("ZREM", self.key("withdrawn"), (clue,))
                 self.report(self.key("withdrawn"), clue, "is alive", gone)
-
-    def check_hints(self) -> None:
-        key = self.key("hints")
-        living = {kind: set(self.living(kind)) for kind in _KINDS}
-        for hint, name in self.table("hints").items():
-            kind, _, form = hint.partition(UNIT)
-            if kind == "content":
-                good = name in self.records and self.records[name].facts.digest == form
-            else:
-                good = name in living.get(kind, ()) and loose(name) == form
-            if not good:
-                self.report(key, hint, "points at nothing that looks like it", Write("HDEL", key, (hint,)))
 
     # --- counters and bounds --------------------------------------------------------------------------------------
 
@@ -342,7 +331,8 @@ class _Audit:
         wanted: dict[str, int] = {"journal_bytes": sum(int(noted or 0) for noted, _ in journal.values())}
         facts = [record.facts for record in self.records.values()]
         stamps = [int(float(at)) for name in ("changed", "withdrawn") for at in self.table(name).values()]
-        wanted["seq"] = max([self.seq, *(one.seq for one in facts), *stamps])
+        floor = int(self.meta.get("delta_floor") or 0)
+        wanted["seq"] = max([self.seq, floor, *(one.seq for one in facts), *stamps])
         wanted["clock"] = max([int(self.meta.get("clock") or 0), *(one.touched for one in facts)])
         wanted["generation"] = int(self.generation)
         wanted["layout"] = LAYOUT_VERSION
@@ -357,7 +347,17 @@ class _Audit:
                 self.report("meta", name, message, Write("HSET", "meta", (name, str(value))))
         if self.meta.get("purge"):
             self.report("meta", "purge", "names erased generations still to purge", Write("HDEL", "meta", ("purge",)))
-        self.check_length(self.key("withdrawn"), self.table("withdrawn"), WITHDRAWN_KEPT)
+        plain = [
+            record.facts.touched
+            for clue, record in self.records.items()
+            if clue not in self.table("pins") and not is_strong(record.facts)
+        ]
+        found, first = int(self.meta.get("weak_from") or 0), min(plain, default=0)
+        if plain and found > first:
+            mended = Write("HSET", "meta", ("weak_from", str(first)))
+            self.report("meta", "weak_from", f"is {found}, above {first}", mended)
+        for name in ("changed", "withdrawn"):
+            self.check_length(self.key(name), self.table(name), CHANGES_KEPT)
 
     def check_length(self, key: str, found: Mapping[str, str], most: int) -> None:
         oldest = sorted(found, key=lambda member: float(found[member]))[: max(0, len(found) - most)]

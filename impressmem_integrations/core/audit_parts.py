@@ -1,14 +1,19 @@
-"""The parts of an audit that look at words of names, at turns kept as evidence, and at snapshots of contexts."""
+"""The parts of an audit that look at hints and words of names, at turns kept as evidence, and at snapshots."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from impressmem_integrations.core.commands.keep import Write, exact_bytes
 from impressmem_integrations.core.commands.names import KINDS, name_terms, name_words
 from impressmem_integrations.core.commands.records import UNIT
+from impressmem_integrations.core.text import loose
+from impressmem_integrations.core.truth import Record
 
+HINTS = ("twins", "alike", "alike-names")
+"""Keys of hints, as `lua/lib/plan.lua` describes them."""
 _TURN_ID = 2  # time, speaker, id, thread, speaker as shown, text
 
 
@@ -16,6 +21,7 @@ class _Looking(Protocol):
     """An audit, as far as it is needed here."""
 
     meta: dict[str, str]
+    records: dict[str, Record]
 
     def key(self, name: str) -> str: ...
     def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
@@ -24,6 +30,25 @@ class _Looking(Protocol):
     def compare(self, name: str, expected: Mapping[str, float]) -> None: ...
     def report(self, key: str, member: str, message: str, *writes: Write) -> None: ...
     def remove_others(self, key: str, found: Iterable[str], known: Mapping[str, object], message: str) -> None: ...
+
+
+def _alike(name: str) -> str:
+    return hashlib.sha1(exact_bytes(loose(name)), usedforsecurity=False).hexdigest()[:8]
+
+
+def check_hints(audit: _Looking) -> None:
+    """Hints point at what lives and looks like that. That all have one is not asked: it is one owner per field."""
+    clues = {str(record.facts.seq): clue for clue, record in audit.records.items()}
+    good = {
+        "twins": {(record.facts.digest[:6], str(record.facts.seq)) for record in audit.records.values()},
+        "alike": {(_alike(clue), seq) for seq, clue in clues.items()},
+        "alike-names": {(kind[0] + _alike(name), name) for kind in KINDS for name in audit.living(kind)},
+    }
+    for key in HINTS:
+        for field, owner in audit.table(key).items():
+            if (field, owner) not in good[key]:
+                gone = Write("HDEL", audit.key(key), (field,))
+                audit.report(audit.key(key), field, "points at nothing that looks like it", gone)
 
 
 def check_names(audit: _Looking) -> None:

@@ -53,6 +53,11 @@ def folded(name: str) -> str | None:
         return None
 
 
+def is_strong(facts: Facts) -> bool:
+    """Whether an unpinned clue stands in `strength`; else its strength is its touch / half-life, as in `clues`."""
+    return facts.uses > 0 or facts.used > facts.touched
+
+
 def strength(facts: Facts, half_life: float) -> float:
-    """The score of an unpinned clue for a half-life in ms; the same formula as in `lua/lib/commit.lua`."""
+    """The score of an unpinned clue for a half-life in ms; the same formula as in `lua/lib/images.lua`."""
     return math.log(1 + math.log(1 + facts.uses)) / math.log(2) + max(facts.touched, facts.used) / half_life

@@ -321,7 +321,7 @@ class Batch:
                 if record.expires_at is None or record.expires_at + whole / _REFRESHED_SHARE >= until:
                     continue
                 longer = found._replace(record=replace(record, expires_at=until))
-                guards = [write.record_guard(name, record.seq)]
+                guards = [write.record_guard(name, record.version)]
                 try:
                     yield from commit(bound, [prolong_operation(longer, facts)], guards=guards)
                 except StalePlan:

@@ -23,9 +23,8 @@ local held = profile ~= '' and call('HMGET', snapshot_key, 'seq', 'epoch', 'text
 if held[1] == seq and #due == 0 then return {'same', held[2], held[3], held[4], held[5]} end
 
 if held[1] then
-  local floor = call('HGET', meta_key, 'withdrawn_floor')
-  local changed = call('ZRANGEBYSCORE', prefix .. 'changed', '(' .. held[1], '+inf', 'LIMIT', 0, CHUNK)
-  if #changed < CHUNK and #due < CHUNK and tonumber(floor or 0) <= tonumber(held[1]) then
+  if #due < CHUNK and tonumber(meta[8] or 0) <= tonumber(held[1]) then
+    local changed = call('ZRANGEBYSCORE', prefix .. 'changed', '(' .. held[1], '+inf')
     local gone = call('ZRANGEBYSCORE', prefix .. 'withdrawn', '(' .. held[1], '+inf')
     for _, clue in ipairs(due) do gone[#gone + 1] = clue end
     local parts = call('HMGET', snapshot_key, 'core', 'delta')

@@ -26,9 +26,9 @@ for _, index in ipairs({'', 'turn-'}) do   -- a term with a key of its own has a
   for bucket = 0, 15 do call('UNLINK', gone .. index .. 'posting:' .. bucket) end
 end
 for _, profile in ipairs(call('ZRANGE', gone .. 'snapshots', 0, -1)) do call('UNLINK', gone .. 'snapshot:' .. profile) end
-for _, name in ipairs({'impressions', 'filing', 'facts', 'terms', 'hints', 'spelling', 'name-terms', 'name-words', 'clues',
-                       'created', 'changed', 'withdrawn', 'pins', 'strength', 'expiry', 'journal', 'plans', 'snapshots',
-                       'turns', 'turn-terms', 'turn-places'}) do
+for _, name in ipairs({'impressions', 'filing', 'facts', 'terms', 'twins', 'alike', 'alike-names', 'spelling',
+                       'name-terms', 'name-words', 'clues', 'created', 'changed', 'withdrawn', 'pins', 'strength',
+                       'expiry', 'journal', 'plans', 'snapshots', 'turns', 'turn-terms', 'turn-places'}) do
   call('UNLINK', gone .. name)
 end
 local left = {}

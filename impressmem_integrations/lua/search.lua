@@ -48,7 +48,7 @@ local impressions = {
   end,
   times = function(members)
     local times = in_chunks('HMGET', prefix .. 'facts', members)
-    for i = 1, #members do times[i] = times[i] and tonumber(string.match(times[i], '^%d+')) end
+    for i = 1, #members do times[i] = times[i] and created_in(times[i]) end
     return times
   end,
 }

@@ -9,12 +9,13 @@
 --            "<kind>UNIT<folded name>UNIT<term>[UNIT<term>...]", joined by GROUP
 -- ARGV[13] number of guards; then per guard: kind, subject, value
 --            generation '' n      the scope was not erased since
---            record clue seq      the record's last change is still seq (0: there is none)
+--            record clue version  the record's version is still "<seq> <revision>" ('0 0': there is none)
 --            seen thread n        the thread's count of distilled turns is still n
 --            plan id ''           the collected plan still waits
 -- then per operation: name, number of arguments, arguments; names are "<folded>" or "<folded>RECORD<spelling>"
 --            save clue filing record pin(0|1|'': as it is) lifetime-in-ms-or-'' digest origin terms
---            put clue filing record facts pinned-at-or-'' expires-or-'' terms      (import; seq 0: assigned here)
+--            put clue filing record facts pinned-at-or-'' expires-or-'' terms      (import; seq 0: assigned here; a
+--              revision is raised where it would not tell the record from the one it replaces)
 --            merge-names kind target most source...        merge-clues target record digest origin terms most-labels source...
 --            pin clue   unpin clue   confirm clue   forget clue   seen thread turn...
 --            failed thread turn   collect id plan   settle id

@@ -30,6 +30,7 @@ from impressmem_integrations.maintenance.group import Group, as_new, not_distill
 from impressmem_integrations.maintenance.line import Line, StandInLine
 from impressmem_integrations.maintenance.outage import unavailable
 from impressmem_integrations.maintenance.plan import (
+    NO_VERSION,
     Wish,
     named_clues,
     plan_id,
@@ -281,7 +282,7 @@ def _distil(job: _Job, group: Group, texts: Sequence[str], vain: Report | None =
     """Ask about turns and carry the answer out; the fallback where the model's answer was in vain."""
     bound, settings = job.bound, job.settings
     memory, records = yield from shown_memory(bound, settings.memory_budget_units)
-    shown = {normal_name(item.clue, "clue").key: item.seq for item in records}
+    shown = {normal_name(item.clue, "clue").key: item.version for item in records}
     messages = prompt.request(settings.instructions, memory, texts)
     if vain is None:
         asked = yield from ask_model(bound, messages, job.mode, settings, group.seen.now)
@@ -304,7 +305,7 @@ def _distil(job: _Job, group: Group, texts: Sequence[str], vain: Report | None =
     found, twins = without_twins(found, records)
     refused += twins
     now = yield from _records(bound, found)
-    stale = [clue for key, clue in _keys(found) if shown.get(key, 0) and shown[key] != _seq(now.get(key))]
+    stale = [clue for key, clue in _keys(found) if key in shown and shown[key] != _version(now.get(key))]
     if stale:
         raise _AskedInVain(StalePlan(f"{stale[0]!r} changed while the model answered", tuple(stale)), usage)
     steps = tuple(steps_of(found, now))
@@ -333,8 +334,8 @@ def _keys(found: Sequence[Wish]) -> list[tuple[str, str]]:
     return [(normal_name(clue, "clue").key, clue) for clue in named_clues(found)]
 
 
-def _seq(item: Impression | None) -> int:
-    return item.seq if item else 0
+def _version(item: Impression | None) -> tuple[int, int]:
+    return item.version if item else NO_VERSION
 
 
 def _records(bound: Bound, found: Sequence[Wish]) -> Flow[dict[str, Impression]]:

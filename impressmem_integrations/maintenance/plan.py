@@ -111,6 +111,10 @@ def _said(content: str) -> str:
     return " ".join(content.casefold().split()).rstrip(".。!")
 
 
+NO_VERSION = (0, 0)
+"""`Impression.version` of what does not exist."""
+
+
 def steps_of(asked: Sequence[Wish], now: Mapping[str, Impression]) -> list[PlanStep]:
     """The wishes as steps, compared with the records as they are.
 
@@ -123,10 +127,12 @@ def steps_of(asked: Sequence[Wish], now: Mapping[str, Impression]) -> list[PlanS
 
 def _save_step(item: SaveItem, now: Mapping[str, Impression]) -> PlanStep:
     held = now.get(normal_name(item.clue, "clue").key)
-    step = PlanStep("add", item.clue, item.content, item.category, item.labels, item.pin, base=((item.clue, 0),))
+    step = PlanStep(
+        "add", item.clue, item.content, item.category, item.labels, item.pin, base=((item.clue, NO_VERSION),)
+    )
     if held is None:
         return step
-    step = replace(step, base=((item.clue, held.seq),))
+    step = replace(step, base=((item.clue, held.version),))
     names = [normal_name(name, "name").key for name in (item.category, *item.labels)]
     filed = [normal_name(name, "name").key for name in (held.category, *held.labels)]
     if held.content != item.content or names != filed:
@@ -140,7 +146,7 @@ def _merge_step(merge: OrganizeArguments, now: Mapping[str, Impression]) -> Plan
     base = []
     for clue in _merged_clues(merge):
         held = now.get(normal_name(clue, "clue").key)
-        base.append((clue, held.seq if held else 0))
+        base.append((clue, held.version if held else NO_VERSION))
     return PlanStep(
         "merge",
         merge.to_item,
@@ -203,9 +209,9 @@ def guards(steps: Sequence[PlanStep]) -> list[write.Guard]:
     """The records that the steps were made from must still be the same. The first step that names a clue counts."""
     base: dict[str, write.Guard] = {}
     for step in steps:
-        for clue, seq in step.base:
+        for clue, version in step.base:
             name = normal_name(clue, "clue")
-            base.setdefault(name.key, write.record_guard(name, seq))
+            base.setdefault(name.key, write.record_guard(name, version))
     return list(base.values())
 
 
@@ -225,7 +231,7 @@ def from_json(text: str | bytes) -> Plan:
                 **step,
                 "labels": tuple(step["labels"]),
                 "sources": tuple(step["sources"]),
-                "base": tuple((clue, seq) for clue, seq in step["base"]),
+                "base": tuple((clue, (seq, revision)) for clue, (seq, revision) in step["base"]),
             }
         )
         for step in fields["steps"]

@@ -24,7 +24,8 @@ class Impression:
         source: The id of the turn it came from, or what the caller gave; None where unknown.
         uses: How often it was confirmed as used and right.
         also: Other categories it can be recalled by, after a merge of clues from several domains.
-        seq: The scope's counter at its last change: what plans compare to see that nothing moved.
+        seq: Its place in the order in which the scope's clues were first saved. One that left and is saved anew gets
+            another.
         expires_at: When it expires, or None.
         pinned_at: When it was pinned, or None.
         value: Any JSON value that an adapter keeps beside the content, or None.
@@ -47,6 +48,11 @@ class Impression:
     pinned_at: datetime | None = None
     value: Any = None
     said_at: datetime | None = None
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """`seq` and `revision`: what plans compare to see that nothing moved."""
+        return self.seq, self.revision
 
     @property
     def shown_at(self) -> datetime:

@@ -120,8 +120,8 @@ class PlanStep:
         level: For a merge: `category`, `label` or `clue`.
         sources: For a merge: the names that go.
         reason: For a merge: the model's reason.
-        base: Clues the step was made from, with `Impression.seq` at that time; 0 for one that did not exist.
-            Empty for a merge of categories or labels, which takes whatever is filed there when it is applied.
+        base: Clues the step was made from, with `Impression.version` at that time; (0, 0) for one that did not
+            exist. Empty for a merge of categories or labels, which takes whatever is filed there when it is applied.
     """
 
     kind: Literal["add", "change", "pin", "unpin", "nothing", "merge"]
@@ -133,7 +133,7 @@ class PlanStep:
     level: Literal["category", "label", "clue"] = "clue"
     sources: tuple[str, ...] = ()
     reason: str = ""
-    base: tuple[tuple[str, int], ...] = ()
+    base: tuple[tuple[str, tuple[int, int]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

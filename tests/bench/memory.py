@@ -25,8 +25,8 @@ _MEMORY_TARGET = Target("described", 3.0)
 _ORDER, _TERMS, _JOURNAL = "record + names + order", "+ links + terms", "+ journal"
 _TURNS = "apart: a message kept as evidence"
 _FEATURES = {
-    _ORDER: "meta impressions filing facts hints spelling categories labels clues created changed withdrawn pins"
-    " strength expiry category label scopes",
+    _ORDER: "meta impressions filing facts twins alike alike-names spelling categories labels clues"
+    " created changed withdrawn pins strength expiry category label scopes",
     _TERMS: "links postings posting term terms name-terms name-words",
     _JOURNAL: "journal",
     _TURNS: "turns turn-postings turn-posting turn-term turn-terms turn-places seen threads",

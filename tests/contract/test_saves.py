@@ -96,3 +96,50 @@ def test_a_batch_that_says_a_clue_twice_keeps_the_last(ann):
     assert [(r.status, r.revision) for r in results] == [("created", 1), ("changed", 2), ("created", 1)]
     assert ann.get("one").content == "coffee"
     assert ann.stats().journal_entries == 1
+
+
+def hint(client, ann, key: str) -> tuple[bytes, bytes]:
+    """The only hint of a key: its field and its value."""
+    ((field, value),) = client.hgetall(keys.scope_prefix(ann.scope) + "0:" + key).items()
+    return field, value
+
+
+@pytest.mark.broken_store("a hint is moved to where another one would stand, as by two equal beginnings of digests")
+def test_hints_that_meet_by_chance_are_not_told(client, ann):
+    ann.save(**note("one", "tea", "Food", ["Diet"]))
+    prefix = keys.scope_prefix(ann.scope) + "0:"
+    other = ImpressionStore(client=client, user="other")
+    other.save(**note("two", "rice", "Habits", ["Diet"]))
+    for key in ("twins", "alike"):
+        field, _ = hint(client, other, key)
+        client.hset(prefix + key, field, hint(client, ann, key)[1])
+    for field, name in client.hgetall(keys.scope_prefix(other.scope) + "0:alike-names").items():
+        if name == b"Habits":
+            client.hset(prefix + "alike-names", field, "Food")
+    saved = ann.save(**note("two", "rice", "Habits", ["Diet"]))
+    assert (saved.twin, saved.similar) == (None, ())
+    ann.repair()
+    assert ann.check() == []
+
+
+def test_a_hint_at_a_note_that_is_gone_is_taken_over(client, ann):
+    ann.save(**note("one", "tea"))
+    client.hset(keys.scope_prefix(ann.scope) + "0:twins", hint(client, ann, "twins")[0], "999")
+    client.hset(keys.scope_prefix(ann.scope) + "0:alike", hint(client, ann, "alike")[0], "999")
+    saved = ann.save(**note("One", "tea"))
+    assert (saved.twin, saved.similar) == (None, ())
+    assert ann.save(**note("ONE", "tea")).twin == "One"
+
+
+def test_a_forgotten_note_that_is_saved_again_is_found_by_the_next_one(ann):
+    ann.save(**note("one", "tea"))
+    ann.forget("one")
+    assert ann.save(**note("one", "tea")).twin is None
+    saved = ann.save(**note("One", "Tea"))
+    assert (saved.twin, saved.similar) == ("one", ("one",))
+
+
+def test_the_hints_of_three_hundred_notes_are_compact(client, ann):
+    ann.save_many(note(f"Marta note {n}", f"text {n}", f"domain {n % 15}", [f"topic {n % 60}"]) for n in range(300))
+    for key in ("twins", "alike", "alike-names"):
+        assert client.object("encoding", keys.scope_prefix(ann.scope) + "0:" + key) in (b"listpack", b"ziplist")

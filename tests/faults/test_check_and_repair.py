@@ -66,7 +66,10 @@ DAMAGES = {
     "wrong touch": lambda a: a.zadd(NOW + "clues", {"A": 5}),
     "wrong time of a category": lambda a: a.zadd(NOW + "categories", {"Food": 5}),
     "wrong creation": lambda a: a.zadd(NOW + "created", {"A": 99}),
-    "wrong strength": lambda a: a.zincrby(NOW + "strength", 1, "B"),
+    "wrong strength": lambda a: a.zincrby(NOW + "strength", 1, "Ｃ"),
+    "strength lost": lambda a: a.zrem(NOW + "strength", "Ｃ"),
+    "strength of what was never used": lambda a: a.zadd(NOW + "strength", {"B": 1}),
+    "the weakest are not looked at": lambda a: a.hset(PREFIX + "meta", "weak_from", 9 * 10**12),
     "pinned and in strength": lambda a: a.zadd(NOW + "strength", {"A": 1}),
     "pin without a record": lambda a: a.zadd(NOW + "pins", {"ghost": 1}),
     "pinned and expiring": lambda a: a.zadd(NOW + "expiry", {"A": 9e12}),
@@ -75,9 +78,14 @@ DAMAGES = {
     "stray link": lambda a: a.zadd(NOW + "links:Old", {"Hot": 1}),
     "missing link": lambda a: a.delete(NOW + "links:Hot"),
     "never changed": lambda a: a.zrem(NOW + "changed", "A"),
+    "changes told of from a time to come": lambda a: a.hset(PREFIX + "meta", "delta_floor", 9_999),
+    "too many changes": lambda a: [a.zadd(NOW + "withdrawn", {f"gone {n}": n}) for n in range(200)],
     "withdrawn and alive": lambda a: a.zadd(NOW + "withdrawn", {"A": 1}),
-    "hint at nothing": lambda a: a.hset(NOW + "hints", "category\x1fempty", "Empty"),
-    "hint at another content": lambda a: a.hset(NOW + "hints", "content\x1fAAAAAAAAAAA", "A"),
+    "hint at no name": lambda a: a.hset(NOW + "alike-names", "c01234567", "Empty"),
+    "hint at a name that looks otherwise": lambda a: a.hset(NOW + "alike-names", "c01234567", "Food"),
+    "hint at no clue": lambda a: a.hset(NOW + "alike", "01234567", "9999"),
+    "hint at a clue that looks otherwise": lambda a: a.hset(NOW + "alike", "01234567", "1"),
+    "hint at another content": lambda a: a.hset(NOW + "twins", "AAAAAA", "1"),
     "spelling of nothing": lambda a: a.hset(NOW + "spelling", "clue\x1fZ", "Ｚ"),
     "spelling lost": lambda a: a.hdel(NOW + "spelling", "clue\x1fC"),
     "spelling lost the other way": lambda a: a.hdel(NOW + "spelling", "clue\x1eＣ"),
@@ -134,9 +142,9 @@ def test_a_problem_names_the_key_without_its_tag_and_no_content(server, store):
 
 def test_another_half_life_takes_hold_with_repair(client, store):
     other = ImpressionStore(client=client, user="ann", limits=Limits(half_life_days=1))
-    strong = client.zscore(NOW + "strength", "B")
+    strong = client.zscore(NOW + "strength", "Ｃ")
     assert other.repair() == []
-    assert client.zscore(NOW + "strength", "B") > strong * 10
+    assert client.zscore(NOW + "strength", "Ｃ") > strong * 10
     assert client.hget(PREFIX + "meta", "half_life") == b"86400000"
     assert other.check() == store.check() == []
 

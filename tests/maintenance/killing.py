@@ -166,6 +166,8 @@ def run_killed(
 
 
 _TIME = re.compile(r"1[5-9]\d{11}(?:\.\d+)?")
+_FACTS = re.compile(r"(?:\d+:)?([\w-]{11} T) -?\d+ -?\d+ ")
+"""Digest, creation, and what is told as differences from it; in a before-image with its length."""
 
 
 def state(store: ImpressionStore) -> Any:
@@ -181,7 +183,9 @@ def state(store: ImpressionStore) -> Any:
         if name.endswith(":strength"):
             held = sorted(member for member, _ in held)
         if name != "usage":
-            found[name] = _TIME.sub("T", repr(sorted(held.items()) if isinstance(held, dict) else held))
+            found[name] = _FACTS.sub(
+                r"\1 ", _TIME.sub("T", repr(sorted(held.items()) if isinstance(held, dict) else held))
+            )
     return found
 
 

@@ -79,7 +79,7 @@ def test_memory_that_kept_changing_is_tried_again(alice, runner, told):
     alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
 
     def meanwhile(_):
-        alice.save("HOME", f"lives in place {alice.get('HOME').seq}", category="Home", labels=["City"])
+        alice.save("HOME", f"lives in place {alice.get('HOME').revision}", category="Home", labels=["City"])
         return SAVE
 
     model = Scripted(*[meanwhile] * 3, SAVE)
@@ -93,7 +93,7 @@ def test_memory_that_always_changes_is_an_error_and_its_turn_goes_with_the_next(
     alice.save("HOME", "lives in Rome", category="Home", labels=["City"])
 
     def meanwhile(_):
-        alice.save("HOME", f"lives in place {alice.get('HOME').seq}", category="Home", labels=["City"])
+        alice.save("HOME", f"lives in place {alice.get('HOME').revision}", category="Home", labels=["City"])
         return SAVE
 
     model = Scripted(*[meanwhile] * 6, SAVE)

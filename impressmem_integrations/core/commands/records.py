@@ -223,15 +223,27 @@ class Facts(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Facts:
-        """Read the stored form."""
-        *numbers, digest, origin = text.split(" ")
-        created, updated, touched, revision, seq, uses, used = map(int, numbers)
-        return cls(created, updated, touched, revision, seq, uses, used, digest, origin)
+        """Read the stored form, which `lua/lib/scope.lua` describes.
+
+        Raises:
+            ValueError: It is none.
+        """
+        digest, first, after, later, revision, seq, *rest = text.split(" ")
+        created = int(first)
+        updated = created + int(after)
+        uses = used = 0
+        if len(rest) > 1:
+            count, since, *rest = rest
+            uses, used = int(count), created + int(since)
+        (origin,) = rest or ("-",)
+        return cls(created, updated, updated + int(later), int(revision), int(seq), uses, used, digest, origin)
 
     def wire(self) -> str:
         """The stored form."""
-        numbers = (self.created, self.updated, self.touched, self.revision, self.seq, self.uses, self.used)
-        return " ".join([*map(str, numbers), self.digest, self.origin])
+        numbers = [self.created, self.updated - self.created, self.touched - self.updated, self.revision, self.seq]
+        if self.uses or self.used:
+            numbers += (self.uses, self.used - self.created)
+        return " ".join([self.digest, *map(str, numbers), *([] if self.origin == "-" else [self.origin])])
 
 
 class Stored(NamedTuple):
@@ -243,7 +255,6 @@ class Stored(NamedTuple):
         facts: What the server counts for it.
         pinned_at: Since when, in ms; "" where it is not pinned.
         expires_at: When, in ms, or "".
-        changed: The scope's counter at its last change.
         held: What the record holds.
     """
 
@@ -252,7 +263,6 @@ class Stored(NamedTuple):
     facts: Facts
     pinned_at: str
     expires_at: str
-    changed: str
     held: Mapping[str, Any]
 
     @property
@@ -282,7 +292,7 @@ class Stored(NamedTuple):
             source=held.get("s"),
             uses=facts.uses,
             also=tuple(also),
-            seq=int(float(self.changed or 0)),
+            seq=facts.seq,
             expires_at=moment(float(self.expires_at)) if self.expires_at else None,
             pinned_at=moment(float(self.pinned_at)) if self.pinned_at else None,
             value=held.get("v"),
@@ -330,8 +340,8 @@ def stored(raw: Raw) -> Stored:
         text = raw.decode() if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
         raise _unreadable() from error
-    clue, filing, counted, pinned, expires, changed, record = text.split(RECORD, 6)
-    return Stored(clue, filing, Facts.parse(counted), pinned, expires, changed, read_record(record))
+    clue, filing, counted, pinned, expires, record = text.split(RECORD, 5)
+    return Stored(clue, filing, Facts.parse(counted), pinned, expires, read_record(record))
 
 
 def read_netstrings(data: bytes) -> list[bytes]:

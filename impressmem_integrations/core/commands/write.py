@@ -311,9 +311,9 @@ def generation_guard(generation: int) -> Guard:
     return Guard("generation", "", str(generation))
 
 
-def record_guard(clue: Name, seq: int) -> Guard:
-    """The record did not change since; 0 means there is none."""
-    return Guard("record", wire_name(clue), str(seq))
+def record_guard(clue: Name, version: tuple[int, int]) -> Guard:
+    """The record did not change since `Impression.version`; `(0, 0)` means there is none."""
+    return Guard("record", wire_name(clue), "{} {}".format(*version))
 
 
 def plan_guard(plan_id: str) -> Guard:

@@ -13,18 +13,23 @@ function write.unit(unit, leaving)
     if old.facts ~= new.facts then call('HSET', prefix .. 'facts', clue, new.facts) end
     for _, key in ipairs(unit.enters) do call('ZADD', key, facts.touched, clue) end
     if unit.moved then call('ZADD', prefix .. 'clues', facts.touched, clue) end
-    if not (unit.before and unit.before.seq == facts.seq) then call('ZADD', prefix .. 'created', facts.seq, clue) end
+    if unit.entered then call('ZADD', prefix .. 'created', facts.seq, clue) end
     if new.pin then
       if old.pin ~= new.pin then call('ZADD', prefix .. 'pins', new.pin, clue) end
-      if not old.pin then call('ZREM', prefix .. 'strength', clue) end
+    elseif old.pin then
+      call('ZREM', prefix .. 'pins', clue)
+    end
+    if work.is_strong(new.pin, facts) then
+      call('ZADD', prefix .. 'strength', string.format('%.17g', work.strength(facts)), clue)
     else
-      if old.pin then call('ZREM', prefix .. 'pins', clue) end
-      local uses = facts.uses == 0 and 0 or math.log(1 + math.log(1 + facts.uses)) / math.log(2)
-      call('ZADD', prefix .. 'strength',
-        string.format('%.17g', uses + math.max(facts.touched, facts.used) / work.half_life), clue)
+      if unit.weakens then call('ZREM', prefix .. 'strength', clue) end
+      if not new.pin and facts.touched < work.weak_from then work.weak_from = facts.touched end
     end
     if new.expires and old.expires ~= new.expires then call('ZADD', prefix .. 'expiry', new.expires, clue) end
-    if unit.changed then call('ZADD', prefix .. 'changed', work.next_seq(), clue) end
+    if unit.changed then
+      local noted = plan.noted.changed
+      noted[#noted + 1], noted[#noted + 2] = work.next_seq(), clue
+    end
     if not unit.live and plan.members[prefix .. 'withdrawn'] > 0 then call('ZREM', prefix .. 'withdrawn', clue) end
   else
     leaving.unit(unit)
@@ -64,22 +69,39 @@ function write.names(kind, leaving)
   for from = 1, #scores, CHUNK do call('ZADD', known, unpack(scores, from, math.min(from + CHUNK - 1, #scores))) end
 end
 
+-- `changed` and `withdrawn` keep the newest, as many as stand in a compact set and not one more on the way. The floor
+-- is the newest change that they do not tell of: a context as old as that is made anew.
+function write.noted()
+  local KEPT = 128
+  for name, noted in pairs(plan.noted) do
+    local count, from, key = #noted / 2, 1, prefix .. name
+    if count > KEPT then
+      from, count = #noted - 2 * KEPT + 1, KEPT
+      work.floor = math.max(work.floor, noted[from - 2])
+    end
+    local excess = count > 0 and plan.members[key] + count > KEPT and call('ZCARD', key) + count - KEPT or 0
+    if excess > 0 then
+      local gone = call('ZPOPMIN', key, excess)
+      work.floor = math.max(work.floor, tonumber(gone[#gone]))
+    end
+    if count > 0 then call('ZADD', key, unpack(noted, from)) end
+  end
+end
+
 -- Hints, and spellings of new names.
 function write.hints()
-  local gone, set = {}, {}
-  for field, name in pairs(plan.hints) do
-    name = name or plan.waiting[field]
-    if name then
-      set[#set + 1], set[#set + 2] = field, name
-    else
-      gone[#gone + 1] = field
+  for key, fields in pairs(plan.hints) do
+    local gone, set = {}, {}
+    for field, value in pairs(fields) do
+      value = value or plan.waiting[key][field]
+      if value then
+        set[#set + 1], set[#set + 2] = field, value
+      else
+        gone[#gone + 1] = field
+      end
     end
-  end
-  for from = 1, #gone, CHUNK do
-    call('HDEL', prefix .. 'hints', unpack(gone, from, math.min(from + CHUNK - 1, #gone)))
-  end
-  for from = 1, #set, CHUNK do
-    call('HSET', prefix .. 'hints', unpack(set, from, math.min(from + CHUNK - 1, #set)))
+    if gone[1] then in_chunks('HDEL', prefix .. key, gone) end
+    if set[1] then in_chunks('HSET', prefix .. key, set) end
   end
   for kind, names in pairs(work.spelled) do
     for folded, name in pairs(names) do
@@ -114,10 +136,11 @@ local function commit(operation)
   write.names('label', leaving)
   names.enter()
   write.hints()
+  write.noted()
   local scrubbed = leaving and leaving.finish(changed, forgotten) or 0
   journal.trim(length - scrubbed)
   call('HSET', meta_key, 'seq', work.seq, 'clock', work.clock, 'journal_bytes', journal.bytes,
-    'max_impressions', settings.max_impressions)
+    'max_impressions', settings.max_impressions, 'delta_floor', work.floor, 'weak_from', work.weak_from)
   if not meta[6] then
     call('HSET', meta_key, 'layout', settings.layout, 'generation', generation, 'half_life', work.half_life,
       'salt', work.salt)

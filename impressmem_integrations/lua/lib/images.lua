@@ -10,6 +10,8 @@ local work = {
   newest_before = tonumber(meta[4] or 0),   -- the same when the script began
   half_life = tonumber(meta[6] or settings.half_life),
   salt = meta[7] or settings.salt,
+  weak_from = tonumber(meta[9] or 0),       -- nothing that `is_plain` was touched before it
+  floor = tonumber(meta[8] or 0),           -- the newest change that `changed` and `withdrawn` no longer tell of
   expiring = true,                          -- false: no record of the scope ever expires
   units = {}, order = {},                   -- clue -> unit; the units as they were loaded
   spelled = {clue = {}, category = {}, label = {}},   -- folded -> name, for the operations after the first that says it
@@ -32,13 +34,14 @@ function work.next_touch()
 end
 
 -- A unit: clue, old and new (images, or false for no record), live (whether old is whole), why it left: 'forget',
--- 'merge', 'evict' or 'expire'.
+-- 'merge', 'evict' or 'expire', said (its content is looked up among the others' even if it is the same as before).
 -- An image holds the stored strings: record, filing, facts, terms, pin (since when), expires. `new` is `old` itself
 -- until an operation replaces it: nothing changes an image that was loaded. An image may hold its facts as read, too.
 -- lib/plan adds the rest.
 local function add_unit(clue, record, filing, facts, terms, pin, expires)
   local unit = {clue = clue, old = false, new = false, live = false, why = false, facts = false, before = false,
-                moved = false, changed = false, leaves = false, enters = false, retermed = false, twin = false}
+                moved = false, changed = false, leaves = false, enters = false, retermed = false,
+                entered = false, said = false, twin = false, weakens = false}
   if record or filing or facts then
     unit.old = {record = record, filing = filing, facts = facts, terms = terms, pin = pin, expires = expires}
     if record and filing and facts then
@@ -83,6 +86,17 @@ function work.facts_of(image)
     image.counted = counted
   end
   return counted
+end
+
+-- Whether a clue stands in `strength`. Any other that is not pinned is plain: its strength is its touch / half-life, so
+-- the order of `clues` is their order.
+function work.is_strong(pin, facts)
+  return not pin and (facts.uses > 0 or facts.used > facts.touched)
+end
+
+function work.strength(facts)
+  local uses = facts.uses == 0 and 0 or math.log(1 + math.log(1 + facts.uses)) / math.log(2)
+  return uses + math.max(facts.touched, facts.used) / work.half_life
 end
 
 -- The name as stored; one that is new in this transaction is remembered for the operations after it.

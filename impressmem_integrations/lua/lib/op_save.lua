@@ -38,7 +38,7 @@ function operations.save(a)
     facts = {created = now, revision = 1, seq = work.next_seq(), uses = 0, used = 0,
              updated = now, touched = work.next_touch(), digest = a[6], origin = a[7]}
   end
-  unit.why = false
+  unit.why, unit.said = false, true
   unit.new = {record = a[3], filing = filing, facts = write_facts(facts), counted = facts,
               terms = a[8] ~= '' and a[8] or false, pin = pin and (lasting or whole(now)) or false,
               expires = work.expiry_for(pin, a[5])}

@@ -7,10 +7,12 @@ local plan = {
   dirty = {category = {}, label = {}},  -- name -> newest touch written now, or 0: look it up afterwards
   created = {clue = {}, category = {}, label = {}},   -- name -> true
   links = {},                           -- label -> label -> change of the count
+  noted = {changed = {}, withdrawn = {}},             -- seq, clue, ... of what changed, and of what leaves
   removals = false,                     -- whether a record or a filing leaves
-  owners = {},                          -- field of `hints` -> name or false, as it will be
-  hints = {},                           -- field of `hints` -> name to write, or false to remove
-  waiting = {},                         -- field of `hints` -> new name that takes it if its owner goes
+  owners = {twins = {}, alike = {}, ['alike-names'] = {}},    -- key of hints -> field -> value or false, as it will be
+  hints = {twins = {}, alike = {}, ['alike-names'] = {}},     -- the same, value to write, or false to remove
+  waiting = {twins = {}, alike = {}, ['alike-names'] = {}},   -- the same, new value that takes it if its owner goes
+  clues = {},                           -- seq as text -> clue, of the records that this transaction writes
   similar = {clue = {}, category = {}, label = {}},   -- kind -> new name -> existing name that looks alike, or false
   gone = {category = {}, label = {}},   -- name -> true: lost its last member
   terms_change = {}, terms_read = {},   -- what plan.terms notes; the terms whose lists it concerns
@@ -31,30 +33,63 @@ local function loosen(name)
   return (string.gsub(string.lower(name), '[%s%-_%.]', ''))
 end
 
--- Hints are one name per field and only ever point at something that lives: other spellings and equal contents.
--- Reads who has the fields, for those that will ask.
-function plan.read_hints(fields)
-  if not fields[1] then return end
-  local found = in_chunks('HMGET', prefix .. 'hints', fields)
-  for i, field in ipairs(fields) do
-    if plan.owners[field] == nil then plan.owners[field] = found[i] end
-  end
+-- Hints at equal contents and at other spellings: one owner per field, and only ever something that lives.
+--   twins        beginning of a content's digest -> seq of a clue of that content
+--   alike        beginning of the SHA-1 of a loosened clue -> seq of the clue
+--   alike-names  'c' or 'l', for categories and labels, and the same of a loosened name -> the name
+-- Short, so that those of hundreds of notes stand in compact hashes. Two may meet in a field by chance: what a hint
+-- names is compared whole before it is told to anybody.
+local function twin_field(digest)
+  return string.sub(digest, 1, 6)
 end
 
--- Takes the field for the name if nobody has it. Returns another name that has it, or false.
-function plan.hint(field, name)
-  local owner = plan.owners[field]
-  if owner == name then return false end
-  if owner then
-    plan.waiting[field] = name
-    return owner
+local function alike_field(kind, name)
+  local beginning = string.sub(redis.sha1hex(loosen(name)), 1, 8)
+  return kind == 'clue' and beginning or string.sub(kind, 1, 1) .. beginning
+end
+
+-- Reads who has the fields, for those that will ask.
+function plan.read_hints(key, fields)
+  local owners, unknown = plan.owners[key], {}
+  for _, field in ipairs(fields) do
+    if owners[field] == nil then unknown[#unknown + 1] = field end
   end
-  plan.owners[field], plan.hints[field] = name, name
+  if not unknown[1] then return end
+  local found = in_chunks('HMGET', prefix .. key, unknown)
+  for i, field in ipairs(unknown) do owners[field] = found[i] end
+end
+
+-- Takes the field for the name, whose value is its seq or itself, if nobody has it. Returns another name that has it,
+-- or false.
+function plan.hint(key, field, value, name)
+  local owner = plan.owners[key][field]
+  if owner == value then return false end
+  if owner then
+    local other = owner
+    if key ~= 'alike-names' then
+      other = plan.clues[owner] or call('ZRANGEBYSCORE', prefix .. 'created', owner, owner, 'LIMIT', 0, 1)[1]
+    end
+    if other and other ~= name then
+      plan.waiting[key][field] = value
+      return other
+    end
+  end
+  plan.owners[key][field], plan.hints[key][field] = value, value
   return false
 end
 
-function plan.unhint(field, name)
-  if plan.owners[field] == name then plan.owners[field], plan.hints[field] = false, false end
+function plan.unhint(key, field, value)
+  if plan.owners[key][field] == value then plan.owners[key][field], plan.hints[key][field] = false, false end
+end
+
+-- Another clue of the same content, or false.
+local function twin_of(unit)
+  local digest = unit.facts.digest
+  local twin = plan.hint('twins', twin_field(digest), whole(unit.facts.seq), unit.clue)
+  if not twin then return false end
+  local other = work.units[twin]
+  local facts = other and other.new and other.new.facts or call('HGET', prefix .. 'facts', twin) or ''
+  return string.sub(facts, 1, #digest + 1) == digest .. ' ' and twin
 end
 
 function plan.count_links(labels, change)
@@ -141,25 +176,30 @@ end
 
 -- Units that differ, with their facts as they were and will be; and the clues to forget.
 function plan.differing()
-  local changed, forgotten, fields = {}, {}, {}
+  local changed, forgotten, twins, alike = {}, {}, {}, {}
   for _, unit in ipairs(work.order) do
     local a, b = unit.old, unit.new
     if unit.why == 'forget' then forgotten[#forgotten + 1] = unit.clue end
     if a ~= b and not (a and b and a.record == b.record and a.filing == b.filing and a.facts == b.facts
         and a.pin == b.pin and a.expires == b.expires and a.terms == b.terms) then
       changed[#changed + 1] = unit
-      if a and a.facts then
-        unit.before = work.facts_of(a)
-        fields[#fields + 1] = 'content' .. UNIT .. unit.before.digest
-      end
+      if a and a.facts then unit.before = work.facts_of(a) end
       if b then
         unit.facts = work.facts_of(b)
-        fields[#fields + 1] = 'content' .. UNIT .. unit.facts.digest
+        plan.clues[whole(unit.facts.seq)] = unit.clue
       end
-      if not (a and b) then fields[#fields + 1] = 'clue' .. UNIT .. loosen(unit.clue) end
+      local before, facts = unit.before, unit.facts
+      unit.entered = facts and not (before and before.seq == facts.seq)
+      unit.said = facts and (unit.said or unit.entered or before.digest ~= facts.digest)
+      if before and (unit.entered or not facts or facts.digest ~= before.digest) then
+        twins[#twins + 1] = twin_field(before.digest)
+      end
+      if unit.said then twins[#twins + 1] = twin_field(facts.digest) end
+      if unit.entered or not facts then alike[#alike + 1] = alike_field('clue', unit.clue) end
     end
   end
-  plan.read_hints(fields)
+  plan.read_hints('twins', twins)
+  plan.read_hints('alike', alike)
   return changed, forgotten
 end
 
@@ -170,6 +210,7 @@ function plan.unit(unit)
   if old.filing then old_categories, old_labels = work.names_in(old.filing) end
   if new then categories, labels = work.names_in(new.filing) end
   unit.moved = new and not (before and before.touched == facts.touched)
+  unit.weakens = old ~= NOTHING and (not unit.live or work.is_strong(old.pin, before))   -- may stand in `strength`
   unit.leaves, unit.enters = {}, {}
   plan.names(unit, 'category', old_categories, categories)
   plan.names(unit, 'label', old_labels, labels)
@@ -178,10 +219,10 @@ function plan.unit(unit)
     plan.count_links(labels, 1)
   end
   if new then
-    unit.twin = plan.hint('content' .. UNIT .. facts.digest, unit.clue)
-    if not unit.old then plan.created.clue[unit.clue] = true end
+    if unit.said then unit.twin = twin_of(unit) end
+    if unit.entered then plan.created.clue[unit.clue] = true end
     if not unit.live then plan.probe(prefix .. 'withdrawn') end
-    if not (before and before.seq == facts.seq) then plan.probe(prefix .. 'created') end
+    if unit.entered then plan.probe(prefix .. 'created') end
     unit.changed = not unit.live or old.record ~= new.record or old.filing ~= new.filing or old.pin ~= new.pin
   else
     plan.removals = true
@@ -195,18 +236,17 @@ end
 
 -- Existing names that differ from a new one only by case, blanks, `-`, `_` or `.` are hinted at: kind -> name -> that.
 function plan.find_similar()
-  local new, fields = {}, {}
   for kind, names in pairs(plan.created) do
-    local sorted = {}
+    local key, sorted, fields = kind == 'clue' and 'alike' or 'alike-names', {}, {}
     for name in pairs(names) do sorted[#sorted + 1] = name end
     if sorted[2] then table.sort(sorted) end   -- the same one gets the hint wherever the script runs
-    for _, name in ipairs(sorted) do
-      local field = kind .. UNIT .. loosen(name)
-      new[#new + 1], fields[#fields + 1] = {kind, name, field}, field
+    for i, name in ipairs(sorted) do fields[i] = alike_field(kind, name) end
+    plan.read_hints(key, fields)
+    for i, name in ipairs(sorted) do
+      local other = plan.hint(key, fields[i], kind == 'clue' and whole(work.units[name].facts.seq) or name, name)
+      plan.similar[kind][name] = other and loosen(other) == loosen(name) and other
     end
   end
-  plan.read_hints(fields)
-  for _, entry in ipairs(new) do plan.similar[entry[1]][entry[2]] = plan.hint(entry[3], entry[2]) end
 end
 
 -- Plans all units and probes what is not named after a category or label. Returns the units that change, and
@@ -215,11 +255,13 @@ function plan.all()
   local changed, forgotten = plan.differing()
   if not changed[1] and not forgotten[1] and not also[1] then return changed, forgotten end
   for _, unit in ipairs(changed) do   -- first what is given up, so that any record may take it
-    local clue, before, facts = unit.clue, unit.before, unit.facts
-    if before and not (facts and facts.digest == before.digest) then
-      plan.unhint('content' .. UNIT .. before.digest, clue)
+    local before, facts = unit.before, unit.facts
+    if before and (unit.entered or not facts or facts.digest ~= before.digest) then
+      plan.unhint('twins', twin_field(before.digest), whole(before.seq))
     end
-    if not facts then plan.unhint('clue' .. UNIT .. loosen(clue), clue) end
+    if before and (unit.entered or not facts) then
+      plan.unhint('alike', alike_field('clue', unit.clue), whole(before.seq))
+    end
   end
   for _, unit in ipairs(changed) do plan.unit(unit) end
   plan.postings()
@@ -232,9 +274,9 @@ function plan.all()
     call('ZCARD', tag_prefix .. 'forgotten')
     call('ZCARD', prefix .. 'snapshots')
   end
-  if plan.removals or not next(plan.owners) then
+  if plan.removals then
     plan.probe(prefix .. 'withdrawn')
-    call('HLEN', prefix .. 'hints')
+    call('HLEN', prefix .. 'alike-names')
   end
   if any_spelling == nil then any_spelling = call('HLEN', prefix .. 'spelling') > 0 end
   return changed, forgotten

@@ -8,11 +8,14 @@ local function removals()
   function leaving.unit(unit)
     local clue = unit.clue
     for _, name in ipairs({'impressions', 'filing', 'facts'}) do call('HDEL', prefix .. name, clue) end
-    for _, name in ipairs({'clues', 'created', 'changed', 'pins', 'strength'}) do call('ZREM', prefix .. name, clue) end
+    for _, name in ipairs({'clues', 'created', 'changed'}) do call('ZREM', prefix .. name, clue) end
+    if unit.old and unit.old.pin then call('ZREM', prefix .. 'pins', clue) end
+    if unit.weakens then call('ZREM', prefix .. 'strength', clue) end
     if unit.why == 'forget' then
       call('ZREM', prefix .. 'withdrawn', clue)
     else
-      call('ZADD', prefix .. 'withdrawn', work.next_seq(), clue)
+      local noted = plan.noted.withdrawn
+      noted[#noted + 1], noted[#noted + 2] = work.next_seq(), clue
     end
   end
 
@@ -25,9 +28,9 @@ local function removals()
   -- A category or label that lost its last member: its hint goes to a new name that looks alike, if there is one.
   function leaving.name(kind, name)
     call('ZREM', prefix .. known_names[kind], name)
-    local field = kind .. UNIT .. loosen(name)
-    plan.read_hints({field})
-    plan.unhint(field, name)
+    local field = alike_field(kind, name)
+    plan.read_hints('alike-names', {field})
+    plan.unhint('alike-names', field, name)
     plan.gone[kind][name] = true
     unspell(kind, name)
     names.leave(kind, name)
@@ -72,17 +75,11 @@ local function removals()
 
   -- What is left to do after the indexes. Returns how many journal entries a forgetting removed.
   function leaving.finish(changed, forgotten)
-    local WITHDRAWN_KEPT = 1000
     for _, unit in ipairs(changed) do
       if not unit.new then
         unspell('clue', unit.clue)
         if unit.why == 'forget' then remember_forgotten(unit) end
       end
-    end
-    local floor = call('ZRANGE', prefix .. 'withdrawn', -WITHDRAWN_KEPT - 1, -WITHDRAWN_KEPT - 1, 'WITHSCORES')[2]
-    if floor then
-      call('ZREMRANGEBYSCORE', prefix .. 'withdrawn', '-inf', floor)
-      call('HSET', meta_key, 'withdrawn_floor', floor)
     end
     if #forgotten == 0 then return 0 end
     local scrubbed = scrub(forgotten)

@@ -1,7 +1,6 @@
 -- Reads whole records as rows. Needs lib/scope.
 -- A row is one text, since a client takes in one long reply sooner than seven short ones:
---   clue RECORD filing RECORD facts RECORD pinned at or '' RECORD expires at or '' RECORD seq of the last change or '0'
---   RECORD record
+--   clue RECORD filing RECORD facts RECORD pinned at or '' RECORD expires at or '' RECORD record
 -- No name and no number holds RECORD; the record, which may hold anything, comes last.
 -- Ghosts (index members without a record) and expired unpinned notes are skipped.
 -- Can fail: WRONGTYPE.
@@ -17,13 +16,11 @@ local function append_rows(out, clues, now, taken)
     local facts = call('HMGET', prefix .. 'facts', unpack(part))
     local pins = call('ZMSCORE', prefix .. 'pins', unpack(part))
     local expiries = call('ZMSCORE', prefix .. 'expiry', unpack(part))
-    local changes = call('ZMSCORE', prefix .. 'changed', unpack(part))
     for i = 1, #part do
       local clue, record, filing = part[i], records[i], filings[i]
       local due = expiries[i] and not pins[i] and tonumber(expiries[i]) <= now
       if record and filing and facts[i] and not due then
-        out[#out + 1] = table.concat({clue, filing, facts[i], pins[i] or '', expiries[i] or '', changes[i] or '0',
-          record}, RECORD)
+        out[#out + 1] = table.concat({clue, filing, facts[i], pins[i] or '', expiries[i] or '', record}, RECORD)
         bytes = bytes + #clue + #record + #filing
         if taken and taken(bytes, clue, filing) then return from + i - 1 end
       end

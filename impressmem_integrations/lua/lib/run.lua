@@ -13,8 +13,10 @@ local function check_guards(at)
 
   function guards.record(name, value)
     local clue = work.name_of('clue', name)
-    local found = call('ZSCORE', prefix .. 'changed', clue) or '0'
-    if tonumber(found) ~= tonumber(value) then fail('stale', 'record', clue) end
+    local text = call('HGET', prefix .. 'facts', clue)
+    local facts = text and read_facts(text)
+    local found = facts and whole(facts.seq) .. ' ' .. whole(facts.revision) or '0 0'
+    if found ~= value then fail('stale', 'record', clue) end
   end
 
   function guards.seen(thread, value)
@@ -52,6 +54,40 @@ local function expire()
   return dropped
 end
 
+-- Up to `most` plain clues that this transaction does not write, touched longest ago first: {strength, clue}.
+local function weakest_plain(most)
+  local key, page = prefix .. 'clues', math.min(most + #work.order + 8, CHUNK)
+  local start, offset, known, list = work.weak_from, 0, false, {}
+  repeat
+    local part = call('ZRANGEBYSCORE', key, whole(start), '+inf', 'WITHSCORES', 'LIMIT', offset, page)
+    local clues = {}
+    for i = 1, #part, 2 do clues[#clues + 1] = part[i] end
+    if not clues[1] then break end
+    local pins = call('ZMSCORE', prefix .. 'pins', unpack(clues))
+    local strengths = call('ZMSCORE', prefix .. 'strength', unpack(clues))
+    for i, clue in ipairs(clues) do
+      local touched = tonumber(part[2 * i])
+      local plain = not pins[i] and not strengths[i]
+      if not known then
+        work.weak_from, known = touched, plain
+      end
+      if plain and #list < most and not work.units[clue] then list[#list + 1] = {touched / work.half_life, clue} end
+    end
+    offset = offset + page
+  until #list >= most or #clues < page
+  return list
+end
+
+-- Up to `most` strong clues that this transaction does not write, the weakest first: {strength, clue}.
+local function weakest_strong(most)
+  local list = {}
+  local part = call('ZRANGE', prefix .. 'strength', 0, most + #work.order - 1, 'WITHSCORES')
+  for i = 1, #part, 2 do
+    if not work.units[part[i]] then list[#list + 1] = {tonumber(part[i + 1]), part[i]} end
+  end
+  return list
+end
+
 -- Weakest unpinned impressions leave until the scope fits; never one that this transaction writes. Returns their clues.
 local function make_room()
   local EVICTED_AT_ONCE = 1000   -- where the limit was lowered, the rest goes at the next changes
@@ -63,8 +99,14 @@ local function make_room()
   local excess = call('HLEN', prefix .. 'impressions') + growth - settings.max_impressions
   if excess <= 0 then return leaving end
   excess = math.min(excess, EVICTED_AT_ONCE)
-  for _, clue in ipairs(call('ZRANGE', prefix .. 'strength', 0, excess + #order - 1)) do
-    if #leaving < excess and not work.units[clue] then leaving[#leaving + 1] = clue end
+  local plain, strong, p, s = weakest_plain(excess), weakest_strong(excess), 1, 1
+  for i = 1, math.min(excess, #plain + #strong) do
+    local a, b = plain[p], strong[s]
+    if not b or a and (a[1] < b[1] or a[1] == b[1] and a[2] < b[2]) then
+      leaving[i], p = a[2], p + 1
+    else
+      leaving[i], s = b[2], s + 1
+    end
   end
   if #leaving < excess then fail('capacity', whole(settings.max_impressions)) end
   work.load_all(leaving)

@@ -3,14 +3,15 @@
 -- Can fail: WRONGTYPE when meta is not a hash.
 --
 -- Keys under the tag: meta, usage, failures (hashes); forgotten, threads, seen:<thread> (sorted sets).
--- Under the generation: impressions, filing, facts, terms, name-terms, hints, spelling, plans, turns, turn-terms,
--- turn-places, snapshot:<profile> (hashes); categories, labels, clues, created, changed, withdrawn, pins, strength,
--- expiry, snapshots, name-words, category:<c>, label:<l>, links:<l> (sorted sets); journal (stream); and the keys of
--- posting lists, once for impressions and once with `turn-` in front (lib/postings).
+-- Under the generation: impressions, filing, facts, terms, name-terms, twins, alike, alike-names, spelling, plans, turns,
+-- turn-terms, turn-places, snapshot:<profile> (hashes); categories, labels, clues, created, changed, withdrawn, pins,
+-- strength, expiry, snapshots, name-words, category:<c>, label:<l>, links:<l> (sorted sets); journal (stream); and the
+-- keys of posting lists, once for impressions and once with `turn-` in front (lib/postings).
 local call = redis.call
 local meta_key = KEYS[1]
 local tag_prefix = string.sub(meta_key, 1, -5)
-local meta = call('HMGET', meta_key, 'generation', 'layout', 'seq', 'clock', 'journal_bytes', 'half_life', 'salt')
+local meta = call('HMGET', meta_key, 'generation', 'layout', 'seq', 'clock', 'journal_bytes', 'half_life', 'salt',
+  'delta_floor', 'weak_from')
 local generation = meta[1] or '0'
 local prefix = tag_prefix .. generation .. ':'
 
@@ -42,19 +43,36 @@ local function write_filing(categories, labels)
   return labels[1] and first .. UNIT .. table.concat(labels, UNIT) or first
 end
 
--- facts: created, updated, touched (ms), revision, seq, uses, used (ms), digest of the content, digests
--- of the sources joined by commas, or '-'.
+-- facts: what the server counts for a record, short enough to stand in a compact hash (64 bytes):
+--   digest of the content, created (ms), updated - created, touched - updated, revision, seq
+--   [uses, used - created]   left out where both are 0
+--   [digests of the sources, joined by commas]   left out for '-', none
+-- The same facts always give the same text.
 local function read_facts(text)
-  local created, updated, touched, revision, seq, uses, used, digest, origin =
-    string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+) (%S+)$')
-  return {created = tonumber(created), updated = tonumber(updated), touched = tonumber(touched),
-          revision = tonumber(revision), seq = tonumber(seq), uses = tonumber(uses), used = tonumber(used),
-          digest = digest, origin = origin}
+  local digest, created, updated, touched, revision, seq, rest =
+    string.match(text, '^(%S+) (%d+) (%-?%d+) (%-?%d+) (%d+) (%d+)(.*)$')
+  created = tonumber(created)
+  updated = created + tonumber(updated)
+  local uses, used, origin = 0, 0, '-'
+  if rest ~= '' then
+    local count, since, others = string.match(rest, '^ (%d+) (%-?%d+)(.*)$')
+    if count then uses, used, rest = tonumber(count), created + tonumber(since), others end
+    if rest ~= '' then origin = string.sub(rest, 2) end
+  end
+  return {created = created, updated = updated, touched = updated + tonumber(touched), revision = tonumber(revision),
+          seq = tonumber(seq), uses = uses, used = used, digest = digest, origin = origin}
+end
+
+-- When a record was created, where no more of its facts is wanted.
+local function created_in(text)
+  return tonumber(string.match(text, '^%S+ (%d+)'))
 end
 
 local function write_facts(f)
-  return string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f %s %s', f.created, f.updated, f.touched, f.revision, f.seq,
-    f.uses, f.used, f.digest, f.origin)
+  local text = string.format('%s %.0f %.0f %.0f %.0f %.0f', f.digest, f.created, f.updated - f.created,
+    f.touched - f.updated, f.revision, f.seq)
+  if f.uses > 0 or f.used > 0 then text = string.format('%s %.0f %.0f', text, f.uses, f.used - f.created) end
+  return f.origin == '-' and text or text .. ' ' .. f.origin
 end
 
 local known_names = {clue = 'clues', category = 'categories', label = 'labels'}
