@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from impressmem_integrations.core import render
+from impressmem_integrations.core.bound import bytes_of
 from impressmem_integrations.core.commands.read import Material
 from impressmem_integrations.model import Context, Impression, Omission
 
-RENDER_VERSION = 1
+RENDER_VERSION = 2
 FREE_STEP = 0.035
 """Share of the budget that a cut of the core frees, so that the next changes need no further cut."""
 LEAST_USED = 0.95
@@ -31,6 +33,7 @@ CountUnits = Callable[[str], int]
 _SINCE = "Since then (a line here replaces an older one about the same name above):"
 
 
+@lru_cache(maxsize=64)
 def profile(budget_units: int, unit_name: str) -> str:
     """Names the snapshots that can be shared: same budget, same measure, same rendering."""
     text = json.dumps([budget_units, unit_name, RENDER_VERSION])
@@ -41,9 +44,9 @@ class Core(NamedTuple):
     """The frozen part of an epoch.
 
     Attributes:
-        lines: Its lines without the fence; the first `fixed` are never cut.
+        lines: Its lines, from the fence's opening on; the first `fixed` are never cut.
         clues: Per line the clue it shows, or "".
-        fixed: How many lines at the front must stay: names and pinned notes.
+        fixed: How many lines at the front must stay: the opening, names and pinned notes.
         stored: How many impressions the scope held.
         omitted: What did not fit when it was made.
         pins_complete: Whether every pinned note is shown.
@@ -58,18 +61,21 @@ class Core(NamedTuple):
     pins_complete: bool
     average: int
 
-    def wire(self) -> str:
-        """The stored form."""
-        omitted = [[o.what, o.count, o.units, list(o.clues)] for o in self.omitted]
-        parts = [self.lines, self.clues, self.fixed, self.stored, omitted, self.pins_complete, self.average]
-        return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    @property
+    def text(self) -> str:
+        """The lines as they are stored."""
+        return "\n".join(self.lines)
+
+    def about(self) -> str:
+        """What is stored beside the lines."""
+        _, *rest = self._replace(omitted=_plain(self.omitted))
+        return _write_json(rest)
 
     @classmethod
-    def parse(cls, text: str | bytes) -> Core:
+    def parse(cls, text: str, about_text: str) -> Core:
         """Read the stored form."""
-        lines, clues, fixed, stored, omitted, pins_complete, average = json.loads(text)
-        found = tuple(Omission(what, count, units, tuple(names)) for what, count, units, names in omitted)
-        return cls(tuple(lines), tuple(clues), fixed, stored, found, pins_complete, average)
+        clues, fixed, stored, omitted, pins_complete, average = json.loads(about_text)
+        return cls(tuple(text.split("\n")), tuple(clues), fixed, stored, _omissions(omitted), pins_complete, average)
 
 
 class Delta(NamedTuple):
@@ -79,22 +85,34 @@ class Delta(NamedTuple):
     clues: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
 
-    def wire(self) -> str:
-        """The stored form."""
-        return json.dumps([self.lines, self.clues, self.gone], ensure_ascii=False, separators=(",", ":"))
+    def about(self) -> str:
+        """What is stored beside the lines, which end the text."""
+        return _write_json([self.clues, self.gone])
+
+    def room(self, budget_units: int) -> int:
+        """Bytes that may still come before a new epoch starts."""
+        return bytes_of(budget_units * DELTA_SHARE) - len("\n".join([*self.lines, self.about()]).encode())
 
     @classmethod
-    def parse(cls, text: str | bytes) -> Delta:
-        """Read the stored form."""
-        lines, clues, gone = json.loads(text)
+    def parse(cls, text: str, about_text: str) -> Delta:
+        """Read the stored form: a text that ends with the lines, and what is stored beside them."""
+        clues, gone = json.loads(about_text)
+        lines = text.split("\n")[-1 - len(clues) : -1]
         return cls(tuple(lines), tuple(clues), tuple(gone))
+
+
+class Assembled(NamedTuple):
+    """A context, of whose text the first `shown` characters are a beginning of its core."""
+
+    context: Context
+    shown: int
 
 
 def new_core(material: Material, budget_units: int, count: CountUnits) -> Core:
     """Freeze a core for a new epoch."""
     made = render.chosen(material, budget_units, count)
-    lines = [*made.heads]
-    clues = [""] * len(made.heads)
+    lines = [render.OPENING, render.HEADING, *made.heads]
+    clues = [""] * len(lines)
     for title, notes in (("Pinned:", made.pinned), ("Notes:", made.notes), ("Older notes:", made.older)):
         if notes:
             lines += [title, *(text for _, text in notes)]
@@ -114,14 +132,13 @@ def new_core(material: Material, budget_units: int, count: CountUnits) -> Core:
 
 def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequence[str]) -> Delta:
     """Append what changed: a line for each record, and one for each name that left and was shown."""
-    shown = {*core.clues, *delta.clues} - set(delta.gone)
     lines, clues, left = list(delta.lines), list(delta.clues), set(delta.gone)
+    standing = dict(zip((*core.clues, *clues), (*core.lines, *lines), strict=True))
     for clue in gone:
-        if clue in shown:
+        if clue in standing and clue not in left:
             lines.append(f"- {render.plain(clue)} is no longer kept")
             clues.append("")
             left.add(clue)
-    standing = {clue: text for clue, text in zip([*core.clues, *clues], [*core.lines, *lines], strict=True) if clue}
     for item in changed:
         text = render.line(item) + (" (pinned)" if item.pin else "")
         if standing.get(item.clue) in (text, render.line(item)) and item.clue not in left:
@@ -146,12 +163,13 @@ def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
     return bool(set(after.gone) - set(before.gone)) or any(clue in standing for clue in new)
 
 
-def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: int, count: CountUnits) -> Context:
+def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: int, count: CountUnits) -> Assembled:
     """The text of core and changes; over the budget only where pinned notes and changes alone are over it."""
     tail = [_SINCE, *delta.lines] if delta.lines else []
-    kept = len(core.lines)
-    over = count(render.fenced([*core.lines, *tail])) - budget_units
-    room = 0  # for changes to come
+    kept, room = len(core.lines), 0  # room for changes to come
+    text = _text(core, kept, tail)
+    size = count(text)
+    over = size - budget_units
     if over > 0:
         step = max(1, int(budget_units * FREE_STEP))
         must_free = -(-over // step) * step
@@ -160,33 +178,41 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         while kept > core.fixed and freed < must_free:
             kept -= 1
             freed += count(core.lines[kept] + "\n")
-    while True:
-        if core.fixed < kept < len(core.lines) and not core.clues[kept - 1]:
-            kept -= 1  # a title without a line below it
-        text = render.fenced([*core.lines[:kept], *tail])
-        if kept == core.fixed or count(text) <= budget_units:
-            break
-        kept -= 1
-    left = budget_units - count(text)
+        while True:
+            if kept > core.fixed and not core.clues[kept - 1]:
+                kept -= 1  # a title without a line below it
+            text = _text(core, kept, tail)
+            size = count(text)
+            if kept == core.fixed or size <= budget_units:
+                break
+            kept -= 1
+    left = budget_units - size
     part = _shortened(core, kept, left - room, count)
     if not part and left > budget_units * (1 - LEAST_USED):
         part = _shortened(core, kept, left, count)
     if part:
-        text = render.fenced([*core.lines[:kept], *part, *tail])
-    if count(text) > budget_units and not any(core.clues[:kept]) and not tail:
-        return Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
+        text = _text(core, kept, [*part, *tail])
+        size = count(text)
+    if size > budget_units and not any(core.clues[:kept]) and not tail:
+        nothing = Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
+        return Assembled(nothing, 0)
     # What is shown in part is not shown: a question may still bring it in.
-    whole = zip(core.clues[:kept], core.lines[:kept], strict=True)
-    clues = [clue for clue, line in whole if not line.endswith(render.CUT)]
-    included = tuple(dict.fromkeys(clue for clue in (*clues, *delta.clues) if clue and clue not in set(delta.gone)))
-    return Context(
+    whole = (clue for clue, line in zip(core.clues[:kept], core.lines, strict=False) if not line.endswith(render.CUT))
+    gone = {"", *delta.gone}
+    included = tuple(dict.fromkeys(clue for clue in (*whole, *delta.clues) if clue not in gone))
+    made = Context(
         text=text,
         included=included,
         omitted=_omitted(core, stored - len(included)),
         epoch=epoch,
         pins_complete=core.pins_complete,
-        units=count(text),
+        units=size,
     )
+    return Assembled(made, sum(map(len, core.lines[:kept])) + kept - 1)
+
+
+def _text(core: Core, kept: int, rest: Sequence[str]) -> str:
+    return "\n".join([*core.lines[:kept], *rest, render.CLOSING])
 
 
 def _shortened(core: Core, kept: int, units: int, count: CountUnits) -> list[str]:
@@ -215,12 +241,22 @@ def _omitted(core: Core, left: int) -> tuple[Omission, ...]:
 
 def about(made: Context) -> str:
     """What of a context is not text, as it is stored beside it."""
-    omitted = [[o.what, o.count, o.units, list(o.clues)] for o in made.omitted]
-    return json.dumps([made.pins_complete, made.units, omitted], ensure_ascii=False, separators=(",", ":"))
+    return _write_json([made.pins_complete, made.units, _plain(made.omitted)])
 
 
 def restored(epoch: int, text: str, included: str, about_text: str) -> Context:
     """A stored context."""
     pins_complete, size, omitted = json.loads(about_text)
-    found = tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in omitted)
-    return Context(text, "", tuple(included.split("\x1f")) if included else (), found, epoch, pins_complete, size)
+    clues = tuple(included.split("\x1f")) if included else ()
+    return Context(text, "", clues, _omissions(omitted), epoch, pins_complete, size)
+
+
+_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _omissions(read: Iterable[tuple[str, int, int, list[str]]]) -> tuple[Omission, ...]:
+    return tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in read)
+
+
+def _plain(omitted: Iterable[Omission]) -> tuple[Any, ...]:
+    return tuple((left.what, left.count, left.units, left.clues) for left in omitted)

@@ -2,30 +2,34 @@
 -- KEYS[1]  meta key of the scope
 -- ARGV[1]  profile        ARGV[2]  generation it was read at     ARGV[3]  seq it was read at
 -- ARGV[4]  seq of the snapshot it replaces, or ''                ARGV[5]  its epoch
--- ARGV[6]  core   ARGV[7]  delta   ARGV[8]  text   ARGV[9]  included   ARGV[10]  about
--- ARGV[11] units that repeat the text before   ARGV[12] units that do not   ARGV[13] most profiles kept
+-- ARGV[6]  kept   ARGV[7]  rest   ARGV[8]  room   ARGV[9]  included   ARGV[10] about   ARGV[11] delta_about
+-- ARGV[12] core   ARGV[13] core_about: as in lib/snapshot; '' where those of the epoch stand
+-- ARGV[14] units that repeat the text before   ARGV[15] units that do not   ARGV[16] most profiles kept
 -- Reply: {'kept'}, {'stale'} where something was forgotten since (keep nothing, show the text), or
 --        {'other', epoch, text, included, about} where another process was first
 -- Can fail: WRONGTYPE, OOM: before the first write.
 --#include lib/scope
-local key, read_seq = prefix .. 'snapshot:' .. ARGV[1], tonumber(ARGV[3])
+--#include lib/snapshot
+local read_seq, new_core = tonumber(ARGV[3]), ARGV[12] ~= ''
 local barrier = tonumber(call('HGET', meta_key, 'barrier') or 0)
 if generation ~= ARGV[2] or barrier > read_seq then return {'stale'} end
-local held = call('HMGET', key, 'seq', 'epoch', 'text', 'included', 'about')
-if (held[1] or '') ~= ARGV[4] then
-  if held[1] and tonumber(held[1]) >= read_seq then return {'other', held[2], held[3], held[4], held[5]} end
-  if held[1] then return {'stale'} end
+local held = call('HMGET', snapshot_key, 'seq', 'epoch')
+if not held[1] then
+  if not new_core then return {'stale'} end
+elseif held[1] ~= ARGV[4] or not (new_core or held[2] == ARGV[5]) then
+  return tonumber(held[1]) >= read_seq and stored_context('other') or {'stale'}
 end
 local profiles = prefix .. 'snapshots'
 local count = call('ZCARD', profiles)
-call('HSET', key, 'seq', ARGV[3], 'epoch', ARGV[5], 'core', ARGV[6], 'delta', ARGV[7], 'text', ARGV[8],
-  'included', ARGV[9], 'about', ARGV[10])
+call('HSET', snapshot_key, 'seq', ARGV[3], 'epoch', ARGV[5], 'kept', ARGV[6], 'rest', ARGV[7], 'room', ARGV[8],
+  'included', ARGV[9], 'about', ARGV[10], 'delta_about', ARGV[11])
+if new_core then call('HSET', snapshot_key, 'core', ARGV[12], 'core_about', ARGV[13]) end
 call('ZADD', profiles, whole(now_ms()), ARGV[1])
-call('HINCRBY', meta_key, 'reused_units', ARGV[11])
-call('HINCRBY', meta_key, 'fresh_units', ARGV[12])
+call('HINCRBY', meta_key, 'reused_units', ARGV[14])
+call('HINCRBY', meta_key, 'fresh_units', ARGV[15])
 if tonumber(ARGV[5]) > tonumber(call('HGET', meta_key, 'epoch') or 0) then call('HSET', meta_key, 'epoch', ARGV[5]) end
-if count >= tonumber(ARGV[13]) then
-  for _, old in ipairs(call('ZRANGE', profiles, 0, -tonumber(ARGV[13]) - 1)) do
+if count >= tonumber(ARGV[16]) then
+  for _, old in ipairs(call('ZRANGE', profiles, 0, -tonumber(ARGV[16]) - 1)) do
     call('UNLINK', prefix .. 'snapshot:' .. old)
     call('ZREM', profiles, old)
   end

@@ -148,23 +148,35 @@ class Same(NamedTuple):
 
 
 class Behind(NamedTuple):
-    """A stored context, and what changed since; `stored_seq` is the scope's counter when it was stored."""
+    """A stored context, and what changed since.
+
+    Attributes:
+        generation, seq: The scope's, now.
+        stored_seq: Its counter when the context was stored.
+        epoch: Number of the frozen core.
+        shown, cut: The core's text: as much of it as is shown, and what had to leave.
+        rest: What follows the shown part.
+        core_about, delta_about: What is stored beside the lines of core and changes.
+        impressions: Impressions stored.
+        gone: Clues that left since, expired ones too.
+        changed: Records that changed since, oldest change first.
+    """
 
     generation: int
     seq: int
+    stored_seq: str
     epoch: int
-    core: bytes
-    delta: bytes
-    text: str
+    shown: str
+    cut: str
+    rest: str
+    core_about: str
+    delta_about: str
     impressions: int
     gone: tuple[str, ...]
     changed: tuple[Impression, ...]
-    stored_seq: str
 
 
-def context(
-    bound: Bound, profile: str, most_bytes: int, most_names: int, delta_bytes: int
-) -> Command[Same | Behind | Material]:
+def context(bound: Bound, profile: str, most_bytes: int, most_names: int) -> Command[Same | Behind | Material]:
     """The stored context of a profile if it is up to date, else what it takes to bring it up to date or make it anew.
 
     Without a profile ("") always what it takes to make one of about that many bytes.
@@ -177,27 +189,25 @@ def context(
                 epoch, text, included, about = map(as_text, fields)
                 return Same(int(epoch), text, included, about)
             case "delta":
-                generation, seq, epoch, core, delta, text, stored, count, gone, *rest = fields
+                generation, seq, stored_seq, epoch, *texts, count, gone = fields[:11]
                 return Behind(
                     int(generation),
                     int(seq),
+                    as_text(stored_seq),
                     int(epoch),
-                    core,
-                    delta,
-                    as_text(text),
-                    int(count),
-                    tuple(map(as_text, gone)),
-                    tuple(rows(rest)),
-                    as_text(stored),
+                    *map(as_text, texts),
+                    impressions=int(count),
+                    gone=tuple(map(as_text, gone)),
+                    changed=tuple(rows(fields[11:])),
                 )
         return _material(fields)
 
-    return _read(bound, "context", (profile, most_bytes, most_names, delta_bytes), parse)
+    return _read(bound, "context", (profile, most_bytes, most_names), parse)
 
 
 def material(bound: Bound, most_bytes: int, most_names: int) -> Command[Material]:
     """What a context of about that many bytes is made from, in one trip."""
-    args = ("", most_bytes, most_names, 0)
+    args = ("", most_bytes, most_names)
     return _read(bound, "context", args, lambda reply: _material(reply[1:]))
 
 
@@ -232,13 +242,20 @@ def keep_snapshot(
     found: Behind | Material,
     made: Context,
     *,
-    core: str,
-    delta: str,
+    shown: int,
+    room: int,
     about: str,
+    delta_about: str,
+    core: str | None,
+    core_about: str,
     reused_units: int,
     fresh_units: int,
 ) -> Command[Kept]:
-    """Keep a rendered context for all processes, by compare-and-set."""
+    """Keep a rendered context for all processes, by compare-and-set.
+
+    The first `shown` characters of its text begin the core; a `core` of None is the one that is stored. `room` is the
+    bytes of changed records that may come before a new one is due.
+    """
 
     def parse(reply: Sequence[Raw]) -> Kept:
         kind, *fields = map(as_text, reply)
@@ -252,11 +269,14 @@ def keep_snapshot(
         found.seq,
         found.stored_seq,
         made.epoch,
-        core,
-        delta,
-        made.text,
+        len(made.text[:shown].encode()),
+        made.text[shown:],
+        room,
         "\x1f".join(made.included),
         about,
+        delta_about,
+        core or "",
+        core_about,
         reused_units,
         fresh_units,
         MOST_PROFILES,

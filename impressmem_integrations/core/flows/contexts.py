@@ -10,12 +10,11 @@ from impressmem_integrations.core.bound import (
     DEFAULT_BUDGET_UNITS,
     DEFAULT_RECALL_UNITS,
     Bound,
-    bytes_of,
     bytes_to_read,
 )
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Behind, Material, Same
-from impressmem_integrations.core.context import Core, Delta
+from impressmem_integrations.core.context import Assembled, Core, Delta
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
 from impressmem_integrations.core.flows.recollect import positive, switch
@@ -77,41 +76,48 @@ def _too_few_for_pins(bound: Bound, made: Context, budget: int) -> str:
 
 def _current(bound: Bound, budget: int) -> Flow[Context]:
     profile = contexts.profile(budget, bound.unit_name)
-    found = yield from ask(
-        read.context(bound, profile, bytes_to_read(budget), _MOST_NAMES, bytes_of(budget * contexts.DELTA_SHARE))
-    )
+    found = yield from ask(read.context(bound, profile, bytes_to_read(budget), _MOST_NAMES))
     if isinstance(found, Same):
         return contexts.restored(found.epoch, found.text, found.included, found.about)
     if isinstance(found, Behind):
-        core, before = Core.parse(found.core), Delta.parse(found.delta)
+        core = Core.parse(found.shown + found.cut, found.core_about)
+        before = Delta.parse(found.rest, found.delta_about)
         after = contexts.extended(core, before, found.changed, found.gone)
-        made = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
-        cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
-        if cacheable and made.units <= budget and not contexts.pins_moved(core, found.changed):
-            return (yield from _kept(bound, profile, found, core, after, made, found.text))
+        new = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
+        units = new.context.units
+        cacheable = units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
+        if cacheable and units <= budget and not contexts.pins_moved(core, found.changed):
+            return (yield from _kept(bound, budget, found, None, after, new, found.shown + found.rest))
         replaced = found.stored_seq
         found = (yield from ask(read.material(bound, bytes_to_read(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)
-    made = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
-    return (yield from _kept(bound, profile, found, core, Delta(), made, ""))
+    new = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
+    return (yield from _kept(bound, budget, found, core, Delta(), new, ""))
 
 
 def _kept(
-    bound: Bound, profile: str, found: Behind | Material, core: Core, delta: Delta, made: Context, before: str
+    bound: Bound, budget: int, found: Behind | Material, core: Core | None, delta: Delta, new: Assembled, before: str
 ) -> Flow[Context]:
-    """Store a context for all processes; where another was first, show that. A server that takes no writes is fine."""
+    """Store a context for all processes; where another was first, show that. A server that takes no writes is fine.
+
+    Without a core the stored one stands, so that only what follows it is sent.
+    """
+    made = new.context
     shared = common_prefix(before, made.text)
     reused = bound.count_units(made.text[:shared])
     command = read.keep_snapshot(
         bound,
-        profile,
+        contexts.profile(budget, bound.unit_name),
         found,
         made,
-        core=core.wire(),
-        delta=delta.wire(),
+        shown=new.shown,
+        room=delta.room(budget),
         about=contexts.about(made),
+        delta_about=delta.about(),
+        core=core.text if core else None,
+        core_about=core.about() if core else "",
         reused_units=reused,
         fresh_units=max(0, made.units - reused),
     )
@@ -133,4 +139,4 @@ def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, tuple[Impre
         return "", ()
     core = contexts.new_core(material, budget_units, bound.count_units)
     made = contexts.assembled(core, Delta(), budget_units, material.impressions, 0, bound.count_units)
-    return made.text, (*material.pinned, *material.others)
+    return made.context.text, (*material.pinned, *material.others)
