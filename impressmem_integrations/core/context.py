@@ -97,7 +97,7 @@ class Delta(NamedTuple):
     def parse(cls, text: str, about_text: str) -> Delta:
         """Read the stored form: a text that ends with the lines, and what is stored beside them."""
         clues, gone = json.loads(about_text)
-        lines = text.split("\n")[-1 - len(clues) : -1]
+        lines = text.rsplit("\n", len(clues) + 1)[1:-1]
         return cls(tuple(lines), tuple(clues), tuple(gone))
 
 
@@ -197,9 +197,11 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         nothing = Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
         return Assembled(nothing, 0)
     # What is shown in part is not shown: a question may still bring it in.
-    whole = (clue for clue, line in zip(core.clues[:kept], core.lines, strict=False) if not line.endswith(render.CUT))
-    gone = {"", *delta.gone}
-    included = tuple(dict.fromkeys(clue for clue in (*whole, *delta.clues) if clue not in gone))
+    whole = [clue for clue, line in zip(core.clues[:kept], core.lines, strict=False) if not line.endswith(render.CUT)]
+    shown = dict.fromkeys([*whole, *delta.clues])
+    for clue in ("", *delta.gone):
+        shown.pop(clue, None)
+    included = tuple(shown)
     made = Context(
         text=text,
         included=included,

@@ -3,9 +3,9 @@
 -- ARGV[1]  profile of the snapshot, or '' for none   ARGV[2]  bytes of records after which reading ends
 -- ARGV[3]  most names of each kind
 -- Reply, one of
---   {'same', epoch, text, included, about}
---   {'delta', generation, seq, seq of the snapshot, epoch, shown part of the core, part that is not, rest, core_about,
---    delta_about, impressions stored, {withdrawn clue...}, row...}
+--   {'same', epoch, core, kept, rest, included, about}: as in keep_snapshot
+--   {'delta', generation, seq, seq of the snapshot, epoch, core, kept, rest, core_about, delta_about, impressions stored,
+--    {withdrawn clue...}, row...}
 --       rows: what changed since the snapshot, oldest change first; withdrawn: what left since, expired ones too
 --   {'full', generation, seq, seq of the snapshot or '', last epoch, impressions stored, categories stored, labels stored,
 --    {category...}, {label...} newest first, number of pinned rows, row...}
@@ -13,14 +13,15 @@
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
 --#include lib/rows
---#include lib/snapshot
-local bytes, most = tonumber(ARGV[2]), tonumber(ARGV[3])
+local profile, bytes, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local now = now_ms()
 local seq = meta[3] or '0'
+local snapshot_key = prefix .. 'snapshot:' .. profile
 local due = call('ZRANGEBYSCORE', prefix .. 'expiry', '-inf', whole(now), 'LIMIT', 0, CHUNK)
 
-local stored_seq = ARGV[1] ~= '' and call('HGET', snapshot_key, 'seq')
-if stored_seq == seq and #due == 0 then return stored_context('same') end
+local held = profile ~= '' and call('HMGET', snapshot_key, 'seq', 'epoch', 'core', 'kept', 'rest', 'included', 'about') or {}
+local stored_seq, epoch, core, kept, rest = held[1], held[2], held[3], held[4], held[5]
+if stored_seq == seq and #due == 0 then return {'same', epoch, core, kept, rest, held[6], held[7]} end
 
 if stored_seq then
   local floor = call('HGET', meta_key, 'withdrawn_floor')
@@ -28,11 +29,10 @@ if stored_seq then
   if #changed < CHUNK and #due < CHUNK and tonumber(floor or 0) <= tonumber(stored_seq) then
     local gone = call('ZRANGEBYSCORE', prefix .. 'withdrawn', '(' .. stored_seq, '+inf')
     for _, clue in ipairs(due) do gone[#gone + 1] = clue end
-    local held = call('HMGET', snapshot_key, 'epoch', 'core', 'kept', 'rest', 'core_about', 'delta_about', 'room')
-    local kept, room = tonumber(held[3]), tonumber(held[7])
-    local out = {'delta', generation, seq, stored_seq, held[1], string.sub(held[2], 1, kept), string.sub(held[2], kept + 1),
-      held[4], held[5], held[6], call('HLEN', prefix .. 'impressions'), gone}
-    local over = false
+    local more = call('HMGET', snapshot_key, 'core_about', 'delta_about', 'room')
+    local out = {'delta', generation, seq, stored_seq, epoch, core, kept, rest, more[1], more[2],
+      call('HLEN', prefix .. 'impressions'), gone}
+    local room, over = tonumber(more[3]), false
     append_rows(out, changed, now, function(sum)
       over = sum > room
       return over
@@ -43,15 +43,17 @@ end
 
 local function newest(key) return call('ZREVRANGE', prefix .. key, 0, most - 1) end
 local out = {'full', generation, seq, stored_seq or '', call('HGET', meta_key, 'epoch') or '0',
-  call('HLEN', prefix .. 'impressions'), call('ZCARD', prefix .. 'categories'), call('ZCARD', prefix .. 'labels'), newest('categories'), newest('labels'), 0}
+  call('HLEN', prefix .. 'impressions'), call('ZCARD', prefix .. 'categories'), call('ZCARD', prefix .. 'labels'),
+  newest('categories'), newest('labels'), 0}
 local head = #out
 local pins = call('ZRANGE', prefix .. 'pins', 0, -1)
 append_rows(out, pins, now)
 out[head] = #out - head
+local PAGE = 100   -- what a small budget needs; to read more than is wanted takes longer than to ask again
 local pinned, before, offset = {}, 0, 0
 for _, clue in ipairs(pins) do pinned[clue] = true end
 while before < bytes do
-  local page = call('ZREVRANGE', prefix .. 'clues', offset, offset + CHUNK - 1)
+  local page = call('ZREVRANGE', prefix .. 'clues', offset, offset + PAGE - 1)
   local others, sum = {}, 0
   for _, clue in ipairs(page) do
     if not pinned[clue] then others[#others + 1] = clue end
@@ -60,7 +62,7 @@ while before < bytes do
     sum = page_bytes
     return before + sum >= bytes
   end)
-  if #page < CHUNK then break end
-  before, offset = before + sum, offset + CHUNK
+  if #page < PAGE then break end
+  before, offset = before + sum, offset + PAGE
 end
 return out

@@ -139,12 +139,18 @@ class Material(NamedTuple):
 
 
 class Same(NamedTuple):
-    """A stored context that is up to date, as it was stored."""
+    """A stored context that is up to date."""
 
     epoch: int
     text: str
     included: str
     about: str
+
+    @classmethod
+    def parse(cls, fields: Sequence[Raw]) -> Same:
+        """Read it from a reply."""
+        epoch, core, kept, rest, included, about = map(as_text, fields)
+        return cls(int(epoch), core[: int(kept)] + rest, included, about)
 
 
 class Behind(NamedTuple):
@@ -154,8 +160,8 @@ class Behind(NamedTuple):
         generation, seq: The scope's, now.
         stored_seq: Its counter when the context was stored.
         epoch: Number of the frozen core.
-        shown, cut: The core's text: as much of it as is shown, and what had to leave.
-        rest: What follows the shown part.
+        core: The core's text.
+        text: The context's.
         core_about, delta_about: What is stored beside the lines of core and changes.
         impressions: Impressions stored.
         gone: Clues that left since, expired ones too.
@@ -166,9 +172,8 @@ class Behind(NamedTuple):
     seq: int
     stored_seq: str
     epoch: int
-    shown: str
-    cut: str
-    rest: str
+    core: str
+    text: str
     core_about: str
     delta_about: str
     impressions: int
@@ -186,19 +191,22 @@ def context(bound: Bound, profile: str, most_bytes: int, most_names: int) -> Com
         kind, *fields = reply
         match as_text(kind):
             case "same":
-                epoch, text, included, about = map(as_text, fields)
-                return Same(int(epoch), text, included, about)
+                return Same.parse(fields)
             case "delta":
                 generation, seq, stored_seq, epoch, *texts, count, gone = fields[:11]
+                core, kept, rest, core_about, delta_about = map(as_text, texts)
                 return Behind(
                     int(generation),
                     int(seq),
                     as_text(stored_seq),
                     int(epoch),
-                    *map(as_text, texts),
-                    impressions=int(count),
-                    gone=tuple(map(as_text, gone)),
-                    changed=tuple(rows(fields[11:])),
+                    core,
+                    core[: int(kept)] + rest,
+                    core_about,
+                    delta_about,
+                    int(count),
+                    tuple(map(as_text, gone)),
+                    tuple(rows(fields[11:])),
                 )
         return _material(fields)
 
@@ -258,10 +266,8 @@ def keep_snapshot(
     """
 
     def parse(reply: Sequence[Raw]) -> Kept:
-        kind, *fields = map(as_text, reply)
-        if kind == "other":
-            return Kept(False, Same(int(fields[0]), *fields[1:]))
-        return Kept(kind == "kept", None)
+        kind = as_text(reply[0])
+        return Kept(kind == "kept", Same.parse(reply[1:]) if kind == "other" else None)
 
     args: tuple[Wire, ...] = (
         profile,
@@ -269,7 +275,7 @@ def keep_snapshot(
         found.seq,
         found.stored_seq,
         made.epoch,
-        len(made.text[:shown].encode()),
+        shown,
         made.text[shown:],
         room,
         "\x1f".join(made.included),

@@ -80,14 +80,13 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
     if isinstance(found, Same):
         return contexts.restored(found.epoch, found.text, found.included, found.about)
     if isinstance(found, Behind):
-        core = Core.parse(found.shown + found.cut, found.core_about)
-        before = Delta.parse(found.rest, found.delta_about)
+        core, before = Core.parse(found.core, found.core_about), Delta.parse(found.text, found.delta_about)
         after = contexts.extended(core, before, found.changed, found.gone)
         new = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
         units = new.context.units
         cacheable = units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
         if cacheable and units <= budget and not contexts.pins_moved(core, found.changed):
-            return (yield from _kept(bound, budget, found, None, after, new, found.shown + found.rest))
+            return (yield from _kept(bound, budget, found, None, after, new, found.text))
         replaced = found.stored_seq
         found = (yield from ask(read.material(bound, bytes_to_read(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
