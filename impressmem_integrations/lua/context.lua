@@ -8,7 +8,7 @@
 --    {withdrawn clue...}, row...}
 --       rows: what changed since the snapshot, oldest change first; withdrawn: what left since, expired ones too
 --   {'full', generation, seq, seq of the snapshot or '', last epoch, impressions stored, categories stored, labels stored,
---    {category...}, {label...} newest first, number of pinned rows, row...}
+--    categories, labels newest first, joined by UNIT, number of pinned rows, row...}
 --       rows: all pinned ones, oldest first, then the others, newest first, until the bytes are reached
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
@@ -41,7 +41,7 @@ if stored_seq then
   end
 end
 
-local function newest(key) return call('ZREVRANGE', prefix .. key, 0, most - 1) end
+local function newest(key) return table.concat(call('ZREVRANGE', prefix .. key, 0, most - 1), UNIT) end
 local out = {'full', generation, seq, stored_seq or '', call('HGET', meta_key, 'epoch') or '0',
   call('HLEN', prefix .. 'impressions'), call('ZCARD', prefix .. 'categories'), call('ZCARD', prefix .. 'labels'),
   newest('categories'), newest('labels'), 0}

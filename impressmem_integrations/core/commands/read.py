@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands.records import (
+    UNIT,
     Facts,
     as_text,
     moment,
@@ -230,11 +231,15 @@ def _material(fields: Sequence[Raw]) -> Material:
         int(count),
         int(category_count),
         int(label_count),
-        tuple(map(as_text, categories)),
-        tuple(map(as_text, labels)),
+        _names(categories),
+        _names(labels),
         items[: int(pinned)],
         items[int(pinned) :],
     )
+
+
+def _names(joined: Raw) -> tuple[str, ...]:
+    return tuple(as_text(joined).split(UNIT)) if joined else ()
 
 
 class Kept(NamedTuple):
@@ -278,7 +283,7 @@ def keep_snapshot(
         shown,
         made.text[shown:],
         room,
-        "\x1f".join(made.included),
+        UNIT.join(made.included),
         about,
         delta_about,
         core or "",

@@ -15,13 +15,13 @@ from impressmem_integrations.core.bound import (
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Behind, Material, Same
 from impressmem_integrations.core.context import Assembled, Core, Delta
-from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.core.effects import Command, Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
 from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
 from impressmem_integrations.model import Context, Impression, common_prefix
 
-_MOST_NAMES = 1_000
+_MOST_NAMES = 1_000  # of each kind
 _PINS_NAMED = 5
 
 
@@ -76,7 +76,7 @@ def _too_few_for_pins(bound: Bound, made: Context, budget: int) -> str:
 
 def _current(bound: Bound, budget: int) -> Flow[Context]:
     profile = contexts.profile(budget, bound.unit_name)
-    found = yield from ask(read.context(bound, profile, bytes_to_read(budget), _MOST_NAMES))
+    found = yield from ask(read.context(bound, profile, bytes_to_read(budget), _names_to_read(budget)))
     if isinstance(found, Same):
         return contexts.restored(found.epoch, found.text, found.included, found.about)
     if isinstance(found, Behind):
@@ -88,12 +88,21 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
         if cacheable and units <= budget and not contexts.pins_moved(core, found.changed):
             return (yield from _kept(bound, budget, found, None, after, new, found.text))
         replaced = found.stored_seq
-        found = (yield from ask(read.material(bound, bytes_to_read(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
+        found = (yield from ask(_material(bound, budget)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)
     new = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
     return (yield from _kept(bound, budget, found, core, Delta(), new, ""))
+
+
+def _material(bound: Bound, budget: int) -> Command[Material]:
+    return read.material(bound, bytes_to_read(budget), _names_to_read(budget))
+
+
+def _names_to_read(budget: int) -> int:
+    """As many as may be shown."""
+    return max(1, min(_MOST_NAMES, int(budget * render.NAMES_SHARE)))
 
 
 def _kept(
@@ -133,7 +142,7 @@ def _kept(
 
 def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, tuple[Impression, ...]]]:
     """A context for maintenance, and the records that it may show."""
-    material = yield from ask(read.material(bound, bytes_to_read(budget_units), _MOST_NAMES))
+    material = yield from ask(_material(bound, budget_units))
     if not material.pinned and not material.others:
         return "", ()
     core = contexts.new_core(material, budget_units, bound.count_units)
