@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import bytes_of
 from impressmem_integrations.core.commands.read import Material
+from impressmem_integrations.core.commands.records import UNIT
 from impressmem_integrations.model import Context, Impression, Omission
 
 RENDER_VERSION = 2
@@ -140,8 +141,9 @@ def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequ
             clues.append("")
             left.add(clue)
     for item in changed:
-        text = render.line(item) + (" (pinned)" if item.pin else "")
-        if standing.get(item.clue) in (text, render.line(item)) and item.clue not in left:
+        line = render.line(item)
+        text = line + " (pinned)" if item.pin else line
+        if standing.get(item.clue) in (text, line) and item.clue not in left:
             continue  # touched, or back as it was: what stands is true
         lines.append(text)
         clues.append(item.clue)
@@ -152,8 +154,7 @@ def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequ
 def pins_moved(core: Core, changed: Sequence[Impression]) -> bool:
     """Whether a note was pinned or unpinned since: what may be cut changes, so a new core is due."""
     pinned = set(core.clues[: core.fixed])
-    standing = {*core.clues}
-    return any(item.pin != (item.clue in pinned) for item in changed if item.clue in standing or item.pin)
+    return any(item.pin != (item.clue in pinned) for item in changed)
 
 
 def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
@@ -241,15 +242,41 @@ def _omitted(core: Core, left: int) -> tuple[Omission, ...]:
     return tuple(found)
 
 
-def about(made: Context) -> str:
-    """What of a context is not text, as it is stored beside it."""
-    return _write_json([made.pins_complete, made.units, _plain(made.omitted)])
+def stored(new: Assembled, core: Core, delta: Delta, budget_units: int) -> dict[str, str | int]:
+    """A context as it is stored; where its core is stored already, `changes_of_stored` is enough."""
+    return {
+        **changes_of_stored(new, core, delta, budget_units),
+        "core": core.text,
+        "core_about": core.about(),
+        "pinned": _around(core.clues[: core.fixed]),
+    }
+
+
+def changes_of_stored(new: Assembled, core: Core, delta: Delta, budget_units: int) -> dict[str, str | int]:
+    """What of a stored context differs from that of the same epoch before."""
+    made, shown = new
+    brief = made.units <= CACHEABLE_UNITS
+    omitted = _plain(made.omitted)
+    return {
+        "kept": shown,
+        "rest": made.text[shown:],
+        "room": delta.room(budget_units),
+        "included": UNIT.join(made.included),
+        "about": _write_json([made.pins_complete, made.units, omitted]),
+        "delta_about": delta.about(),
+        "standing": _around(dict.fromkeys((*core.clues, *delta.clues))) if brief else "",
+    }
+
+
+def _around(clues: Iterable[str]) -> str:
+    """Clues with a mark around each, so that a script finds one among them."""
+    return UNIT.join(["", *filter(None, clues), ""])
 
 
 def restored(epoch: int, text: str, included: str, about_text: str) -> Context:
     """A stored context."""
     pins_complete, size, omitted = json.loads(about_text)
-    clues = tuple(included.split("\x1f")) if included else ()
+    clues = tuple(included.split(UNIT)) if included else ()
     return Context(text, "", clues, _omissions(omitted), epoch, pins_complete, size)
 
 

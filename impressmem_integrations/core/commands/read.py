@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -21,7 +22,7 @@ from impressmem_integrations.core.commands.records import (
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, R, Raw
 from impressmem_integrations.core.text import Name
-from impressmem_integrations.model import Context, Impression, Stats
+from impressmem_integrations.model import Impression, Stats
 from impressmem_integrations.settings import Scope
 
 MOST_PROFILES = 8
@@ -167,6 +168,7 @@ class Behind(NamedTuple):
         impressions: Impressions stored.
         gone: Clues that left since, expired ones too.
         changed: Records that changed since, oldest change first.
+        anew: Where a new epoch may be due, what it is made from.
     """
 
     generation: int
@@ -180,6 +182,7 @@ class Behind(NamedTuple):
     impressions: int
     gone: tuple[str, ...]
     changed: tuple[Impression, ...]
+    anew: Material | None
 
 
 def context(bound: Bound, profile: str, most_bytes: int, most_names: int) -> Command[Same | Behind | Material]:
@@ -194,7 +197,7 @@ def context(bound: Bound, profile: str, most_bytes: int, most_names: int) -> Com
             case "same":
                 return Same.parse(fields)
             case "delta":
-                generation, seq, stored_seq, epoch, *texts, count, gone = fields[:11]
+                generation, seq, stored_seq, epoch, *texts, count, gone, anew = fields[:12]
                 core, kept, rest, core_about, delta_about = map(as_text, texts)
                 return Behind(
                     int(generation),
@@ -207,7 +210,8 @@ def context(bound: Bound, profile: str, most_bytes: int, most_names: int) -> Com
                     delta_about,
                     int(count),
                     tuple(map(as_text, gone)),
-                    tuple(rows(fields[11:])),
+                    tuple(rows(fields[12:])),
+                    _material(anew[1:]) if anew else None,
                 )
         return _material(fields)
 
@@ -253,46 +257,20 @@ def keep_snapshot(
     bound: Bound,
     profile: str,
     found: Behind | Material,
-    made: Context,
-    *,
-    shown: int,
-    room: int,
-    about: str,
-    delta_about: str,
-    core: str | None,
-    core_about: str,
+    epoch: int,
     reused_units: int,
     fresh_units: int,
+    fields: Mapping[str, Wire],
 ) -> Command[Kept]:
-    """Keep a rendered context for all processes, by compare-and-set.
-
-    The first `shown` characters of its text begin the core; a `core` of None is the one that is stored. `room` is the
-    bytes of changed records that may come before a new one is due.
-    """
+    """Keep the fields of a rendered context for all processes, by compare-and-set."""
 
     def parse(reply: Sequence[Raw]) -> Kept:
         kind = as_text(reply[0])
         return Kept(kind == "kept", Same.parse(reply[1:]) if kind == "other" else None)
 
-    args: tuple[Wire, ...] = (
-        profile,
-        found.generation,
-        found.seq,
-        found.stored_seq,
-        made.epoch,
-        shown,
-        made.text[shown:],
-        room,
-        UNIT.join(made.included),
-        about,
-        delta_about,
-        core or "",
-        core_about,
-        reused_units,
-        fresh_units,
-        MOST_PROFILES,
-    )
-    return Command("keep_snapshot", (keys.meta_key(bound.scope),), args, parse)
+    args: list[Wire] = [profile, found.generation, found.seq, found.stored_seq, epoch]
+    args += [reused_units, fresh_units, MOST_PROFILES, *chain.from_iterable(fields.items())]
+    return Command("keep_snapshot", (keys.meta_key(bound.scope),), tuple(args), parse)
 
 
 _COUNTS = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from impressmem_integrations.core import context as contexts
@@ -14,7 +15,7 @@ from impressmem_integrations.core.bound import (
 )
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Behind, Material, Same
-from impressmem_integrations.core.context import Assembled, Core, Delta
+from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Command, Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
 from impressmem_integrations.core.flows.recollect import positive, switch
@@ -86,14 +87,16 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
         units = new.context.units
         cacheable = units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
         if cacheable and units <= budget and not contexts.pins_moved(core, found.changed):
-            return (yield from _kept(bound, budget, found, None, after, new, found.text))
+            fields = contexts.changes_of_stored(new, core, after, budget)
+            return (yield from _kept(bound, profile, found, new.context, found.text, fields))
         replaced = found.stored_seq
-        found = (yield from ask(_material(bound, budget)))._replace(stored_seq=replaced)
+        found = found.anew or (yield from ask(_material(bound, budget)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)
     new = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
-    return (yield from _kept(bound, budget, found, core, Delta(), new, ""))
+    fields = contexts.stored(new, core, Delta(), budget)
+    return (yield from _kept(bound, profile, found, new.context, "", fields))
 
 
 def _material(bound: Bound, budget: int) -> Command[Material]:
@@ -106,29 +109,13 @@ def _names_to_read(budget: int) -> int:
 
 
 def _kept(
-    bound: Bound, budget: int, found: Behind | Material, core: Core | None, delta: Delta, new: Assembled, before: str
+    bound: Bound, profile: str, found: Behind | Material, made: Context, before: str, fields: Mapping[str, str | int]
 ) -> Flow[Context]:
-    """Store a context for all processes; where another was first, show that. A server that takes no writes is fine.
-
-    Without a core the stored one stands, so that only what follows it is sent.
-    """
-    made = new.context
+    """Store a context for all processes; where another was first, show that. A server that takes no writes is fine."""
     shared = common_prefix(before, made.text)
     reused = bound.count_units(made.text[:shared])
-    command = read.keep_snapshot(
-        bound,
-        contexts.profile(budget, bound.unit_name),
-        found,
-        made,
-        shown=new.shown,
-        room=delta.room(budget),
-        about=contexts.about(made),
-        delta_about=delta.about(),
-        core=core.text if core else None,
-        core_about=core.about() if core else "",
-        reused_units=reused,
-        fresh_units=max(0, made.units - reused),
-    )
+    fresh = max(0, made.units - reused)
+    command = read.keep_snapshot(bound, profile, found, made.epoch, reused, fresh, fields)
     try:
         kept = yield from ask(command)
     except StoreUnavailable:
