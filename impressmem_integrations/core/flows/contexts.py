@@ -84,6 +84,8 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
         core, before = Core.parse(found.core, found.core_about), Delta.parse(found.text, found.delta_about)
         after = contexts.extended(core, before, found.changed, found.gone)
         new = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
+        if after == before and str(found.seq) == found.stored_seq:
+            return new.context  # what expired is said already
         units = new.context.units
         cacheable = units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
         if cacheable and units <= budget and not contexts.pins_moved(core, found.changed):
