@@ -90,10 +90,6 @@ class Delta(NamedTuple):
         """What is stored beside the lines, which end the text."""
         return _write_json([self.clues, self.gone])
 
-    def room(self, budget_units: int) -> int:
-        """Bytes that may still come before a new epoch starts."""
-        return bytes_of(budget_units * DELTA_SHARE) - len("\n".join([*self.lines, self.about()]).encode())
-
     @classmethod
     def parse(cls, text: str, about_text: str) -> Delta:
         """Read the stored form: a text that ends with the lines, and what is stored beside them."""
@@ -256,14 +252,15 @@ def changes_of_stored(new: Assembled, core: Core, delta: Delta, budget_units: in
     """What of a stored context differs from that of the same epoch before."""
     made, shown = new
     brief = made.units <= CACHEABLE_UNITS
-    omitted = _plain(made.omitted)
+    delta_about = delta.about()
+    taken = len("\n".join([*delta.lines, delta_about]).encode())
     return {
         "kept": shown,
         "rest": made.text[shown:],
-        "room": delta.room(budget_units),
+        "room": bytes_of(budget_units * DELTA_SHARE) - taken,
         "included": UNIT.join(made.included),
-        "about": _write_json([made.pins_complete, made.units, omitted]),
-        "delta_about": delta.about(),
+        "about": _write_json([made.pins_complete, made.units, _plain(made.omitted)]),
+        "delta_about": delta_about,
         "standing": _around(dict.fromkeys((*core.clues, *delta.clues))) if brief else "",
     }
 
