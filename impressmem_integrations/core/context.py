@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import bytes_of
-from impressmem_integrations.core.commands.read import Material
+from impressmem_integrations.core.commands.read import Material, Same
 from impressmem_integrations.core.commands.records import UNIT
 from impressmem_integrations.model import Context, Impression, Omission
 
@@ -270,11 +270,11 @@ def _around(clues: Iterable[str]) -> str:
     return UNIT.join(["", *filter(None, clues), ""])
 
 
-def restored(epoch: int, text: str, included: str, about_text: str) -> Context:
+def restored(held: Same) -> Context:
     """A stored context."""
-    pins_complete, size, omitted = json.loads(about_text)
-    clues = tuple(included.split(UNIT)) if included else ()
-    return Context(text, "", clues, _omissions(omitted), epoch, pins_complete, size)
+    pins_complete, size, omitted = json.loads(held.about)
+    clues = tuple(held.included.split(UNIT)) if held.included else ()
+    return Context(held.text, "", clues, _omissions(omitted), held.epoch, pins_complete, size)
 
 
 _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

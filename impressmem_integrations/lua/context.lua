@@ -8,11 +8,11 @@
 -- and about, what a reader gets beside the text; core_about and delta_about, what the next rendering takes beside it.
 -- Reply, one of
 --   {'same', epoch, core, kept, rest, included, about}
---   {'delta', generation, seq, seq of the snapshot, epoch, core, kept, rest, core_about, delta_about, impressions stored,
---    {withdrawn clue...}, a 'full' reply where a new epoch may be due, else '', row...}
+--   {'delta', generation, seq, seq of the snapshot, epoch, core, kept, rest, core_about, delta_about,
+--    impressions stored, {withdrawn clue...}, a 'full' reply where a new epoch may be due, else '', row...}
 --       rows: what changed since the snapshot, oldest change first; withdrawn: what left since, expired ones too
---   {'full', generation, seq, seq of the snapshot or '', last epoch, impressions stored, categories stored, labels stored,
---    categories, labels newest first, joined by UNIT, number of pinned rows, row...}
+--   {'full', generation, seq, seq of the snapshot or '', last epoch, impressions stored, categories stored,
+--    labels stored, categories, labels newest first, joined by UNIT, number of pinned rows, row...}
 --       rows: all pinned ones, oldest first, then the others, newest first, until the bytes are reached
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
@@ -23,7 +23,10 @@ local seq = meta[3] or '0'
 local snapshot_key = prefix .. 'snapshot:' .. profile
 local due = call('ZRANGEBYSCORE', prefix .. 'expiry', '-inf', whole(now), 'LIMIT', 0, CHUNK)
 
-local held = profile ~= '' and call('HMGET', snapshot_key, 'seq', 'epoch', 'core', 'kept', 'rest', 'included', 'about') or {}
+local held = {}
+if profile ~= '' then
+  held = call('HMGET', snapshot_key, 'seq', 'epoch', 'core', 'kept', 'rest', 'included', 'about')
+end
 local stored_seq, epoch, core, kept, rest = held[1], held[2], held[3], held[4], held[5]
 if stored_seq == seq and #due == 0 then return {'same', epoch, core, kept, rest, held[6], held[7]} end
 

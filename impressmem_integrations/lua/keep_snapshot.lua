@@ -3,7 +3,8 @@
 -- ARGV[1]  profile        ARGV[2]  generation it was read at     ARGV[3]  seq it was read at
 -- ARGV[4]  seq of the snapshot it replaces, or ''                ARGV[5]  its epoch
 -- ARGV[6]  units that repeat the text before                     ARGV[7]  units that do not
--- ARGV[8]  most profiles kept     ARGV[9..]  fields and values as in context; without a core the stored one must be its own
+-- ARGV[8]  most profiles kept
+-- ARGV[9..]  fields and values, as in context; where the core is not among them, the stored one has to be of that epoch
 -- Reply: {'kept'}, {'stale'} where something was forgotten since (keep nothing, show the text), or
 --        {'other', epoch, core, kept, rest, included, about} where another process was first
 -- Can fail: WRONGTYPE, OOM: before the first write.

@@ -79,18 +79,11 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
     profile = contexts.profile(budget, bound.unit_name)
     found = yield from ask(read.context(bound, profile, bytes_to_read(budget), _names_to_read(budget)))
     if isinstance(found, Same):
-        return contexts.restored(found.epoch, found.text, found.included, found.about)
+        return contexts.restored(found)
     if isinstance(found, Behind):
-        core, before = Core.parse(found.core, found.core_about), Delta.parse(found.text, found.delta_about)
-        after = contexts.extended(core, before, found.changed, found.gone)
-        new = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
-        if after == before and str(found.seq) == found.stored_seq:
-            return new.context  # what expired is said already
-        units = new.context.units
-        cacheable = units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
-        if cacheable and units <= budget and not contexts.pins_moved(core, found.changed):
-            fields = contexts.changes_of_stored(new, core, after, budget)
-            return (yield from _kept(bound, profile, found, new.context, found.text, fields))
+        made = yield from _appended(bound, profile, budget, found)
+        if made is not None:
+            return made
         replaced = found.stored_seq
         found = found.anew or (yield from ask(_material(bound, budget)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
@@ -99,6 +92,21 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
     new = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
     fields = contexts.stored(new, core, Delta(), budget)
     return (yield from _kept(bound, profile, found, new.context, "", fields))
+
+
+def _appended(bound: Bound, profile: str, budget: int, found: Behind) -> Flow[Context | None]:
+    """The stored context with what changed since behind it; None where a new epoch is due."""
+    core, before = Core.parse(found.core, found.core_about), Delta.parse(found.text, found.delta_about)
+    after = contexts.extended(core, before, found.changed, found.gone)
+    new = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
+    made = new.context
+    if after == before and str(found.seq) == found.stored_seq:
+        return made  # what expired is said already
+    cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
+    if not cacheable or made.units > budget or contexts.pins_moved(core, found.changed):
+        return None
+    fields = contexts.changes_of_stored(new, core, after, budget)
+    return (yield from _kept(bound, profile, found, made, found.text, fields))
 
 
 def _material(bound: Bound, budget: int) -> Command[Material]:
@@ -124,9 +132,7 @@ def _kept(
         raise
     except StoreError:
         return made  # a read-only replica or a full server: the text is right all the same
-    if kept.other:
-        return contexts.restored(kept.other.epoch, kept.other.text, kept.other.included, kept.other.about)
-    return made
+    return contexts.restored(kept.other) if kept.other else made
 
 
 def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, tuple[Impression, ...]]]:
