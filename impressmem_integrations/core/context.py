@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from impressmem_integrations.core import render
-from impressmem_integrations.core.commands.read import Material
+from impressmem_integrations.core.bound import bytes_of
+from impressmem_integrations.core.commands.read import Material, Same
+from impressmem_integrations.core.commands.records import UNIT
 from impressmem_integrations.model import Context, Impression, Omission
 
-RENDER_VERSION = 1
+RENDER_VERSION = 2
 FREE_STEP = 0.035
 """Share of the budget that a cut of the core frees, so that the next changes need no further cut."""
 LEAST_USED = 0.95
@@ -31,6 +34,7 @@ CountUnits = Callable[[str], int]
 _SINCE = "Since then (a line here replaces an older one about the same name above):"
 
 
+@lru_cache(maxsize=64)
 def profile(budget_units: int, unit_name: str) -> str:
     """Names the snapshots that can be shared: same budget, same measure, same rendering."""
     text = json.dumps([budget_units, unit_name, RENDER_VERSION])
@@ -41,9 +45,9 @@ class Core(NamedTuple):
     """The frozen part of an epoch.
 
     Attributes:
-        lines: Its lines without the fence; the first `fixed` are never cut.
+        lines: Its lines, from the fence's opening on; the first `fixed` are never cut.
         clues: Per line the clue it shows, or "".
-        fixed: How many lines at the front must stay: names and pinned notes.
+        fixed: How many lines at the front must stay: the opening, names and pinned notes.
         stored: How many impressions the scope held.
         omitted: What did not fit when it was made.
         pins_complete: Whether every pinned note is shown.
@@ -58,18 +62,21 @@ class Core(NamedTuple):
     pins_complete: bool
     average: int
 
-    def wire(self) -> str:
-        """The stored form."""
-        omitted = [[o.what, o.count, o.units, list(o.clues)] for o in self.omitted]
-        parts = [self.lines, self.clues, self.fixed, self.stored, omitted, self.pins_complete, self.average]
-        return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    @property
+    def text(self) -> str:
+        """The lines as they are stored."""
+        return "\n".join(self.lines)
+
+    def about(self) -> str:
+        """What is stored beside the lines."""
+        _, *rest = self._replace(omitted=_plain(self.omitted))
+        return _write_json(rest)
 
     @classmethod
-    def parse(cls, text: str | bytes) -> Core:
+    def parse(cls, text: str, about_text: str) -> Core:
         """Read the stored form."""
-        lines, clues, fixed, stored, omitted, pins_complete, average = json.loads(text)
-        found = tuple(Omission(what, count, units, tuple(names)) for what, count, units, names in omitted)
-        return cls(tuple(lines), tuple(clues), fixed, stored, found, pins_complete, average)
+        clues, fixed, stored, omitted, pins_complete, average = json.loads(about_text)
+        return cls(tuple(text.split("\n")), tuple(clues), fixed, stored, _omissions(omitted), pins_complete, average)
 
 
 class Delta(NamedTuple):
@@ -79,22 +86,30 @@ class Delta(NamedTuple):
     clues: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
 
-    def wire(self) -> str:
-        """The stored form."""
-        return json.dumps([self.lines, self.clues, self.gone], ensure_ascii=False, separators=(",", ":"))
+    def about(self) -> str:
+        """What is stored beside the lines, which end the text."""
+        return _write_json([self.clues, self.gone])
 
     @classmethod
-    def parse(cls, text: str | bytes) -> Delta:
-        """Read the stored form."""
-        lines, clues, gone = json.loads(text)
+    def parse(cls, text: str, about_text: str) -> Delta:
+        """Read the stored form: a text that ends with the lines, and what is stored beside them."""
+        clues, gone = json.loads(about_text)
+        lines = text.rsplit("\n", len(clues) + 1)[1:-1]
         return cls(tuple(lines), tuple(clues), tuple(gone))
+
+
+class Assembled(NamedTuple):
+    """A context, of whose text the first `shown` characters are a beginning of its core."""
+
+    context: Context
+    shown: int
 
 
 def new_core(material: Material, budget_units: int, count: CountUnits) -> Core:
     """Freeze a core for a new epoch."""
     made = render.chosen(material, budget_units, count)
-    lines = [*made.heads]
-    clues = [""] * len(made.heads)
+    lines = [render.OPENING, render.HEADING, *made.heads]
+    clues = [""] * len(lines)
     for title, notes in (("Pinned:", made.pinned), ("Notes:", made.notes), ("Older notes:", made.older)):
         if notes:
             lines += [title, *(text for _, text in notes)]
@@ -114,17 +129,17 @@ def new_core(material: Material, budget_units: int, count: CountUnits) -> Core:
 
 def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequence[str]) -> Delta:
     """Append what changed: a line for each record, and one for each name that left and was shown."""
-    shown = {*core.clues, *delta.clues} - set(delta.gone)
     lines, clues, left = list(delta.lines), list(delta.clues), set(delta.gone)
+    standing = dict(zip((*core.clues, *clues), (*core.lines, *lines), strict=True))
     for clue in gone:
-        if clue in shown:
+        if clue in standing and clue not in left:
             lines.append(f"- {render.plain(clue)} is no longer kept")
             clues.append("")
             left.add(clue)
-    standing = {clue: text for clue, text in zip([*core.clues, *clues], [*core.lines, *lines], strict=True) if clue}
     for item in changed:
-        text = render.line(item) + (" (pinned)" if item.pin else "")
-        if standing.get(item.clue) in (text, render.line(item)) and item.clue not in left:
+        line = render.line(item)
+        text = line + " (pinned)" if item.pin else line
+        if standing.get(item.clue) in (text, line) and item.clue not in left:
             continue  # touched, or back as it was: what stands is true
         lines.append(text)
         clues.append(item.clue)
@@ -135,8 +150,7 @@ def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequ
 def pins_moved(core: Core, changed: Sequence[Impression]) -> bool:
     """Whether a note was pinned or unpinned since: what may be cut changes, so a new core is due."""
     pinned = set(core.clues[: core.fixed])
-    standing = {*core.clues}
-    return any(item.pin != (item.clue in pinned) for item in changed if item.clue in standing or item.pin)
+    return any(item.pin != (item.clue in pinned) for item in changed)
 
 
 def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
@@ -146,12 +160,13 @@ def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
     return bool(set(after.gone) - set(before.gone)) or any(clue in standing for clue in new)
 
 
-def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: int, count: CountUnits) -> Context:
+def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: int, count: CountUnits) -> Assembled:
     """The text of core and changes; over the budget only where pinned notes and changes alone are over it."""
     tail = [_SINCE, *delta.lines] if delta.lines else []
-    kept = len(core.lines)
-    over = count(render.fenced([*core.lines, *tail])) - budget_units
-    room = 0  # for changes to come
+    kept, room = len(core.lines), 0  # room for changes to come
+    text = _text(core, kept, tail)
+    size = count(text)
+    over = size - budget_units
     if over > 0:
         step = max(1, int(budget_units * FREE_STEP))
         must_free = -(-over // step) * step
@@ -160,33 +175,43 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         while kept > core.fixed and freed < must_free:
             kept -= 1
             freed += count(core.lines[kept] + "\n")
-    while True:
-        if core.fixed < kept < len(core.lines) and not core.clues[kept - 1]:
-            kept -= 1  # a title without a line below it
-        text = render.fenced([*core.lines[:kept], *tail])
-        if kept == core.fixed or count(text) <= budget_units:
-            break
-        kept -= 1
-    left = budget_units - count(text)
+        while True:
+            if kept > core.fixed and not core.clues[kept - 1]:
+                kept -= 1  # a title without a line below it
+            text = _text(core, kept, tail)
+            size = count(text)
+            if kept == core.fixed or size <= budget_units:
+                break
+            kept -= 1
+    left = budget_units - size
     part = _shortened(core, kept, left - room, count)
     if not part and left > budget_units * (1 - LEAST_USED):
         part = _shortened(core, kept, left, count)
     if part:
-        text = render.fenced([*core.lines[:kept], *part, *tail])
-    if count(text) > budget_units and not any(core.clues[:kept]) and not tail:
-        return Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
+        text = _text(core, kept, [*part, *tail])
+        size = count(text)
+    if size > budget_units and not any(core.clues[:kept]) and not tail:
+        nothing = Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
+        return Assembled(nothing, 0)
     # What is shown in part is not shown: a question may still bring it in.
-    whole = zip(core.clues[:kept], core.lines[:kept], strict=True)
-    clues = [clue for clue, line in whole if not line.endswith(render.CUT)]
-    included = tuple(dict.fromkeys(clue for clue in (*clues, *delta.clues) if clue and clue not in set(delta.gone)))
-    return Context(
+    whole = [clue for clue, line in zip(core.clues[:kept], core.lines, strict=False) if not line.endswith(render.CUT)]
+    shown = dict.fromkeys([*whole, *delta.clues])
+    for clue in ("", *delta.gone):
+        shown.pop(clue, None)
+    included = tuple(shown)
+    made = Context(
         text=text,
         included=included,
         omitted=_omitted(core, stored - len(included)),
         epoch=epoch,
         pins_complete=core.pins_complete,
-        units=count(text),
+        units=size,
     )
+    return Assembled(made, sum(map(len, core.lines[:kept])) + kept - 1)
+
+
+def _text(core: Core, kept: int, rest: Sequence[str]) -> str:
+    return "\n".join([*core.lines[:kept], *rest, render.CLOSING])
 
 
 def _shortened(core: Core, kept: int, units: int, count: CountUnits) -> list[str]:
@@ -213,14 +238,51 @@ def _omitted(core: Core, left: int) -> tuple[Omission, ...]:
     return tuple(found)
 
 
-def about(made: Context) -> str:
-    """What of a context is not text, as it is stored beside it."""
-    omitted = [[o.what, o.count, o.units, list(o.clues)] for o in made.omitted]
-    return json.dumps([made.pins_complete, made.units, omitted], ensure_ascii=False, separators=(",", ":"))
+def stored(new: Assembled, core: Core, delta: Delta, budget_units: int) -> dict[str, str | int]:
+    """A context as it is stored; where its core is stored already, `changes_of_stored` is enough."""
+    return {
+        **changes_of_stored(new, core, delta, budget_units),
+        "core": core.text,
+        "core_about": core.about(),
+        "pinned": _around(core.clues[: core.fixed]),
+    }
 
 
-def restored(epoch: int, text: str, included: str, about_text: str) -> Context:
+def changes_of_stored(new: Assembled, core: Core, delta: Delta, budget_units: int) -> dict[str, str | int]:
+    """What of a stored context differs from that of the same epoch before."""
+    made, shown = new
+    brief = made.units <= CACHEABLE_UNITS
+    delta_about = delta.about()
+    taken = len("\n".join([*delta.lines, delta_about]).encode())
+    return {
+        "kept": shown,
+        "rest": made.text[shown:],
+        "room": bytes_of(budget_units * DELTA_SHARE) - taken,
+        "included": UNIT.join(made.included),
+        "about": _write_json([made.pins_complete, made.units, _plain(made.omitted)]),
+        "delta_about": delta_about,
+        "standing": _around(dict.fromkeys((*core.clues, *delta.clues))) if brief else "",
+    }
+
+
+def _around(clues: Iterable[str]) -> str:
+    """Clues with a mark around each, so that a script finds one among them."""
+    return UNIT.join(["", *filter(None, clues), ""])
+
+
+def restored(held: Same) -> Context:
     """A stored context."""
-    pins_complete, size, omitted = json.loads(about_text)
-    found = tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in omitted)
-    return Context(text, "", tuple(included.split("\x1f")) if included else (), found, epoch, pins_complete, size)
+    pins_complete, size, omitted = json.loads(held.about)
+    clues = tuple(held.included.split(UNIT)) if held.included else ()
+    return Context(held.text, "", clues, _omissions(omitted), held.epoch, pins_complete, size)
+
+
+_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _omissions(read: Iterable[tuple[str, int, int, list[str]]]) -> tuple[Omission, ...]:
+    return tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in read)
+
+
+def _plain(omitted: Iterable[Omission]) -> tuple[Any, ...]:
+    return tuple((left.what, left.count, left.units, left.clues) for left in omitted)

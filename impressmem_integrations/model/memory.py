@@ -251,7 +251,7 @@ def common_prefix(first: str, second: str) -> int:
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
-        if first[:middle] == second[:middle]:
+        if first[low:middle] == second[low:middle]:
             low = middle
         else:
             high = middle - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from impressmem_integrations.core import context as contexts
@@ -10,19 +11,18 @@ from impressmem_integrations.core.bound import (
     DEFAULT_BUDGET_UNITS,
     DEFAULT_RECALL_UNITS,
     Bound,
-    bytes_of,
     bytes_to_read,
 )
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.read import Behind, Material, Same
 from impressmem_integrations.core.context import Core, Delta
-from impressmem_integrations.core.effects import Flow, ask
+from impressmem_integrations.core.effects import Command, Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
 from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
 from impressmem_integrations.model import Context, Impression, common_prefix
 
-_MOST_NAMES = 1_000
+_MOST_NAMES = 1_000  # of each kind
 _PINS_NAMED = 5
 
 
@@ -77,60 +77,69 @@ def _too_few_for_pins(bound: Bound, made: Context, budget: int) -> str:
 
 def _current(bound: Bound, budget: int) -> Flow[Context]:
     profile = contexts.profile(budget, bound.unit_name)
-    found = yield from ask(
-        read.context(bound, profile, bytes_to_read(budget), _MOST_NAMES, bytes_of(budget * contexts.DELTA_SHARE))
-    )
+    found = yield from ask(read.context(bound, profile, bytes_to_read(budget), _names_to_read(budget)))
     if isinstance(found, Same):
-        return contexts.restored(found.epoch, found.text, found.included, found.about)
+        return contexts.restored(found)
     if isinstance(found, Behind):
-        core, before = Core.parse(found.core), Delta.parse(found.delta)
-        after = contexts.extended(core, before, found.changed, found.gone)
-        made = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
-        cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
-        if cacheable and made.units <= budget and not contexts.pins_moved(core, found.changed):
-            return (yield from _kept(bound, profile, found, core, after, made, found.text))
+        made = yield from _appended(bound, profile, budget, found)
+        if made is not None:
+            return made
         replaced = found.stored_seq
-        found = (yield from ask(read.material(bound, bytes_to_read(budget), _MOST_NAMES)))._replace(stored_seq=replaced)
+        found = found.anew or (yield from ask(_material(bound, budget)))._replace(stored_seq=replaced)
     if not found.pinned and not found.others:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)
-    made = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
-    return (yield from _kept(bound, profile, found, core, Delta(), made, ""))
+    new = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
+    fields = contexts.stored(new, core, Delta(), budget)
+    return (yield from _kept(bound, profile, found, new.context, "", fields))
+
+
+def _appended(bound: Bound, profile: str, budget: int, found: Behind) -> Flow[Context | None]:
+    """The stored context with what changed since behind it; None where a new epoch is due."""
+    core, before = Core.parse(found.core, found.core_about), Delta.parse(found.text, found.delta_about)
+    after = contexts.extended(core, before, found.changed, found.gone)
+    new = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
+    made = new.context
+    if after == before and str(found.seq) == found.stored_seq:
+        return made  # what expired is said already
+    cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
+    if not cacheable or made.units > budget or contexts.pins_moved(core, found.changed):
+        return None
+    fields = contexts.changes_of_stored(new, core, after, budget)
+    return (yield from _kept(bound, profile, found, made, found.text, fields))
+
+
+def _material(bound: Bound, budget: int) -> Command[Material]:
+    return read.material(bound, bytes_to_read(budget), _names_to_read(budget))
+
+
+def _names_to_read(budget: int) -> int:
+    """As many as may be shown."""
+    return max(1, min(_MOST_NAMES, int(budget * render.NAMES_SHARE)))
 
 
 def _kept(
-    bound: Bound, profile: str, found: Behind | Material, core: Core, delta: Delta, made: Context, before: str
+    bound: Bound, profile: str, found: Behind | Material, made: Context, before: str, fields: Mapping[str, str | int]
 ) -> Flow[Context]:
     """Store a context for all processes; where another was first, show that. A server that takes no writes is fine."""
     shared = common_prefix(before, made.text)
     reused = bound.count_units(made.text[:shared])
-    command = read.keep_snapshot(
-        bound,
-        profile,
-        found,
-        made,
-        core=core.wire(),
-        delta=delta.wire(),
-        about=contexts.about(made),
-        reused_units=reused,
-        fresh_units=max(0, made.units - reused),
-    )
+    fresh = max(0, made.units - reused)
+    command = read.keep_snapshot(bound, profile, found, made.epoch, reused, fresh, fields)
     try:
         kept = yield from ask(command)
     except StoreUnavailable:
         raise
     except StoreError:
         return made  # a read-only replica or a full server: the text is right all the same
-    if kept.other:
-        return contexts.restored(kept.other.epoch, kept.other.text, kept.other.included, kept.other.about)
-    return made
+    return contexts.restored(kept.other) if kept.other else made
 
 
 def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, tuple[Impression, ...]]]:
     """A context for maintenance, and the records that it may show."""
-    material = yield from ask(read.material(bound, bytes_to_read(budget_units), _MOST_NAMES))
+    material = yield from ask(_material(bound, budget_units))
     if not material.pinned and not material.others:
         return "", ()
     core = contexts.new_core(material, budget_units, bound.count_units)
     made = contexts.assembled(core, Delta(), budget_units, material.impressions, 0, bound.count_units)
-    return made.text, (*material.pinned, *material.others)
+    return made.context.text, (*material.pinned, *material.others)

@@ -1,0 +1,140 @@
+"""What is kept of a context on the server, and what is sent for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from impressmem_integrations import ImpressionStore
+from impressmem_integrations.core.effects import Command, drive
+from impressmem_integrations.core.flows.contexts import context
+from tests.context.test_context import fill
+from tests.polling import wait_until
+
+
+@pytest.fixture
+def alice(client):
+    return ImpressionStore(client=client, user="alice")
+
+
+def shown(store: ImpressionStore, budget: int = 2_000, before_keeping=lambda: None):
+    """A context, and the calls it took."""
+    commands: list[Command] = []
+
+    def answer(effect):
+        commands.append(effect)
+        if effect.script == "keep_snapshot":
+            before_keeping()
+        return store._connection.send(effect)
+
+    return drive(context(store._bound, None, budget), answer), commands
+
+
+def size(command: Command) -> int:
+    return sum(len(str(argument).encode()) for argument in command.args)
+
+
+def snapshot(client) -> tuple[bytes, dict[bytes, bytes]]:
+    (key,) = client.scan_iter("*:snapshot:*")
+    return key, client.hgetall(key)
+
+
+CHANGES = {
+    "a new note": lambda s: s.save("NEW", "something new", category="C", labels=["L"]),
+    "a shown note": lambda s: s.save("NOTE-9", "something else", category="C", labels=["L"]),
+    "the same again": lambda s: s.save("NOTE-9", s.get("NOTE-9").content, category="C2", labels=["L9"]),
+    "a pin": lambda s: s.pin("NOTE-9"),
+    "no pin any more": lambda s: s.unpin("PINNED"),
+    "a pinned note": lambda s: s.save("PINNED", "another content", category="C", labels=["L"], pin=True),
+    "a merge": lambda s: s.merge_clues(["NOTE-8"], "NOTE-9", "both of it"),
+    "a forgotten note": lambda s: s.forget("NOTE-9"),
+    "many notes": lambda s: fill(s, 60, start=1_000),
+}
+
+
+@pytest.mark.parametrize("budget", [1_000, 10_000])
+@pytest.mark.parametrize("held", [10, 400])
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_context_takes_two_calls_after_a_change_and_one_without(alice, change, held, budget):
+    fill(alice, held)
+    alice.save("PINNED", "always there", category="C", labels=["L"], pin=True)
+    alice.context(budget_units=budget)
+    CHANGES[change](alice)
+    made, commands = shown(alice, budget)
+    assert [command.script for command in commands] == ["context", "keep_snapshot"]
+    again, commands = shown(alice, budget)
+    assert [command.script for command in commands] == ["context"]
+    assert again == made
+
+
+def test_after_a_save_only_what_follows_the_core_is_sent(alice):
+    fill(alice, 400)
+    before, first = shown(alice, 10_000)
+    assert size(first[-1]) > len(before.text)
+    alice.save("NEW", "something new", category="C", labels=["L"])
+    made, commands = shown(alice, 10_000)
+    assert made.epoch == before.epoch
+    assert size(commands[-1]) < len(made.text) / 4
+
+
+def test_text_beyond_ascii_is_put_together_where_it_was_cut(alice):
+    for n in range(120):
+        alice.save(f"ノート-{n}", f"緑茶が好き 🍵 と {n} 回言った、窓の席も", category="好み", labels=["飲み物"])
+        made = alice.context(budget_units=900)
+        assert alice.context(budget_units=900) == made
+        assert made.text.endswith("\n</memory>")
+    assert made.omitted
+
+
+def test_changes_of_another_core_are_not_stored(alice, client):
+    """The counter alone does not tell cores apart: notes expire without moving it."""
+    fill(alice, 400)
+    alice.context(budget_units=2_000)
+    alice.save("NEW", "something new", category="C", labels=["L"])
+    kept = []
+
+    def new_epoch():
+        client.hset(snapshot(client)[0], "epoch", 77)
+        kept.append(snapshot(client))
+
+    made, _ = shown(alice, before_keeping=new_epoch)
+    assert "something new" in made.text
+    assert snapshot(client) == kept[0]
+
+
+def test_who_is_slower_shows_what_is_stored(alice):
+    fill(alice, 400)
+    alice.context(budget_units=2_000)
+    alice.save("NEW", "something new", category="C", labels=["L"])
+    faster = []
+
+    def overtake():
+        alice.save("NEWER", "something newer", category="C", labels=["L"])
+        faster.append(alice.context(budget_units=2_000))
+
+    made, _ = shown(alice, before_keeping=overtake)
+    assert "something newer" in made.text
+    assert [made] == faster
+
+
+def test_changes_are_not_stored_where_their_core_is_gone(alice, client):
+    fill(alice, 400)
+    alice.context(budget_units=2_000)
+    alice.save("NEW", "something new", category="C", labels=["L"])
+    made, _ = shown(alice, before_keeping=lambda: client.delete(snapshot(client)[0]))
+    assert "something new" in made.text
+    assert not list(client.scan_iter("*:snapshot:*"))
+    assert "something new" in alice.context(budget_units=2_000).text
+
+
+def test_what_expired_is_said_and_stored_once(alice):
+    fill(alice, 400)
+    alice.save_many(
+        [{"clue": "SOON", "content": "over soon", "category": "C", "labels": ["L"], "ttl_seconds": 0.2}],
+    )
+    assert "over soon" in alice.context(budget_units=2_000).text
+    wait_until(lambda: alice.get("SOON") is None, "the note is gone")
+    made, _ = shown(alice)
+    assert "SOON is no longer kept" in made.text
+    again, commands = shown(alice)
+    assert again == made
+    assert [command.script for command in commands] == ["context"]
