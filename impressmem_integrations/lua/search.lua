@@ -44,12 +44,15 @@ local impressions = {
   around = function(document, width)
     local position = call('ZCOUNT', prefix .. 'created', '-inf', '(' .. whole(document))
     local first = math.max(0, position - width)
-    return first, call('ZRANGE', prefix .. 'created', first, position + width, 'WITHSCORES')
+    return first, call('ZRANGE', prefix .. 'created', first, position + width)
   end,
-  times = function(members)
-    local times = in_chunks('HMGET', prefix .. 'facts', members)
-    for i = 1, #members do times[i] = times[i] and created_in(times[i]) end
-    return times
+  read = function(members)
+    local times, documents = in_chunks('HMGET', prefix .. 'facts', members), {}
+    for i = 1, #members do
+      documents[i] = false
+      if times[i] then times[i], documents[i] = created_in(times[i]) end
+    end
+    return times, documents
   end,
 }
 
@@ -59,15 +62,14 @@ local turns = {
   words = postings.index('turn-'), shares = numbers(ARGV[6]), gap = gap,
   size = ARGV[4] == '1' and call('HLEN', prefix .. 'turns') or 0,
   around = function(document, width)
-    local rows = {}
-    for position = document - width, document + width do
-      rows[#rows + 1], rows[#rows + 2] = whole(position), position
-    end
-    return document - width, rows
+    local around = {}
+    for position = document - width, document + width do around[#around + 1] = whole(position) end
+    return document - width, around
   end,
-  times = function(members)
-    local values, times = in_chunks('HMGET', prefix .. 'turns', members), {}
+  read = function(members)
+    local values, times, documents = in_chunks('HMGET', prefix .. 'turns', members), {}, {}
     for i, member in ipairs(members) do
+      times[i], documents[i] = false, tonumber(member)
       if values[i] then
         local time, speaker = string.match(values[i], '^(%d+)\31([^\31]*)')
         times[i], held[member] = tonumber(time), values[i]
@@ -75,7 +77,7 @@ local turns = {
         named = named or said[speaker]
       end
     end
-    return times
+    return times, documents
   end,
 }
 

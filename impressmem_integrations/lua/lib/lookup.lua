@@ -112,31 +112,33 @@ local function best_documents(index, found, cap, most)
 end
 
 -- index: `words` (lib/postings, the terms' lists read), `shares` (of the neighbours at distance 1, 2 ...), `gap` (ms beyond
--- which rows are no neighbours), `around(document, width)` -> position of the first of the documents around one, and
--- these in order with their members, flat; `times(members)` -> list.
+-- which rows are no neighbours), `around(document, width)` -> position of the first of the rows around one, and their
+-- members in order; `read(members)` -> per member its time and its document, false where there is no row.
 -- Returns member -> score, member -> position, member -> whether it says any of the terms itself.
 local function lookup(index, terms, idfs, cap, most)
   local found = known_terms(index, terms, idfs)
   local scores, positions, says = {}, {}, {}
   if not found[1] then return scores, positions, says end
   local width, count = #index.shares, #found
-  local at, documents, members = {}, {}, {}   -- position -> number of the row; the rows
+  local at, members = {}, {}   -- position -> number of the row; the rows
   for _, document in ipairs(best_documents(index, found, cap, most)) do
-    local position, rows = index.around(document, width)
-    for i = 1, #rows, 2 do
+    local first, around = index.around(document, width)
+    for i, member in ipairs(around) do
+      local position = first + i - 1
       if not at[position] then
-        local row = #members + 1
-        at[position], members[row], documents[row] = row, rows[i], tonumber(rows[i + 1])
-        positions[rows[i]] = position
+        members[#members + 1] = member
+        at[position], positions[member] = #members, position
       end
-      position = position + 1
     end
   end
-  weigh(index, found, documents)
-
-  local times, own = index.times(members), {}   -- own: per row flat number of a term, its weight
-  for row, document in ipairs(documents) do
-    local flat, n = {}, 0
+  local times, documents = index.read(members)
+  local own, there = {}, {}   -- own: per row flat number of a term, its weight
+  for row = 1, #members do
+    if times[row] then there[#there + 1] = documents[row] end
+  end
+  weigh(index, found, there)
+  for row, member in ipairs(members) do
+    local flat, n, document = {}, 0, documents[row]
     for t = 1, times[row] and count or 0 do
       local weight = found[t].weights[document]
       if weight then
@@ -144,8 +146,7 @@ local function lookup(index, terms, idfs, cap, most)
         n = n + 2
       end
     end
-    own[row] = flat
-    says[members[row]] = n > 0
+    own[row], says[member] = flat, n > 0
   end
   for row, member in ipairs(members) do
     local time, place, top, score = times[row], positions[member], {}, 0

@@ -63,9 +63,10 @@ local function read_facts(text)
           seq = tonumber(seq), uses = uses, used = used, digest = digest, origin = origin}
 end
 
--- When a record was created, where no more of its facts is wanted.
+-- When a record was created and its seq, where no more of its facts is wanted.
 local function created_in(text)
-  return tonumber(string.match(text, '^%S+ (%d+)'))
+  local created, seq = string.match(text, '^%S+ (%d+) %-?%d+ %-?%d+ %d+ (%d+)')
+  return tonumber(created), tonumber(seq)
 end
 
 local function write_facts(f)
