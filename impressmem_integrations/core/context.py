@@ -251,7 +251,7 @@ def stored(new: Assembled, core: Core, delta: Delta, budget_units: int) -> dict[
 def changes_of_stored(new: Assembled, core: Core, delta: Delta, budget_units: int) -> dict[str, str | int]:
     """What of a stored context differs from that of the same epoch before."""
     made, shown = new
-    brief = made.units <= CACHEABLE_UNITS
+    brief = made.units * LEAST_USED <= CACHEABLE_UNITS  # the next cut may make it so
     delta_about = delta.about()
     taken = len("\n".join([*delta.lines, delta_about]).encode())
     return {

@@ -51,7 +51,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("budget", [1_000, 10_000])
+@pytest.mark.parametrize("budget", [1_000, 1_450, 10_000])
 @pytest.mark.parametrize("held", [10, 400])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_context_takes_two_calls_after_a_change_and_one_without(alice, change, held, budget):
