@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 
-from impressmem_integrations.core.commands.records import GROUP, UNIT, Facts
+from impressmem_integrations.core.commands.records import GROUP, UNIT, Facts, read_record
 from impressmem_integrations.core.text import content_digest, normal_name
-from impressmem_integrations.errors import InvalidInput
+from impressmem_integrations.errors import CorruptStore, InvalidInput
 
 
 @dataclass(slots=True)
@@ -23,9 +22,9 @@ class Record:
 def read_content(record: str | None) -> tuple[str | None, str] | None:
     """The source and the content's digest of a stored record, or None where it cannot be read."""
     try:
-        held = json.loads(record or "")
+        held = read_record(record or "")
         return held.get("s"), content_digest(held["c"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except CorruptStore:
         return None
 
 

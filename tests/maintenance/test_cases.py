@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import time
 from contextlib import redirect_stdout
 
@@ -85,7 +84,7 @@ def test_tc_06_a_blank_note_is_not_stored_and_one_that_another_program_wrote_bre
     client = alice._connection.client()
     (records,) = client.keys(f"impressmem:1:{{{alice.scope.tag}}}:*:impressions")
     sound = client.hget(records, "BLANK")
-    client.hset(records, "BLANK", json.dumps({"c": blank}))
+    client.hset(records, "BLANK", "\n" + blank)
     assert alice.get("BLANK").content == blank
     model = Scripted(save(impression("HOME", "lives in Oslo")))
     assert alice.maintain(TURN, model).saved == ("HOME",)

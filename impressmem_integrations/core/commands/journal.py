@@ -50,7 +50,9 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
         name = as_text(clue)
         if record:
             counted = Facts.parse(as_text(facts))
-            read = Stored(name, as_text(filing), counted, as_text(pinned), as_text(expires), read_record(record))
+            read = Stored(
+                name, as_text(filing), counted, as_text(pinned), as_text(expires), read_record(as_text(record))
+            )
             images[name] = read.impression()
     clues = tuple(listed.split("\x1f")) if listed else ()
     return JournalEntry(

@@ -183,12 +183,14 @@ _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_
 
 
 def encode_record(content: str, source: str | None, value: Any, said_at: datetime | None = None) -> bytes:
-    """The bytes kept for an impression; opaque to the server.
+    """The bytes kept for an impression, opaque to the server: its content on the lines after the first.
+
+    On the first stands, as JSON, whatever else there is: most notes have nothing else.
 
     Raises:
         InvalidInput: The value is not JSON, or the time has no zone.
     """
-    record: dict[str, Any] = {"c": content}
+    record: dict[str, Any] = {}
     if source is not None:
         record["s"] = source
     if value is not None:
@@ -196,7 +198,7 @@ def encode_record(content: str, source: str | None, value: Any, said_at: datetim
     if said_at is not None:
         record["t"] = milliseconds(said_at)
     try:
-        return _write_json(record).encode()
+        return f"{_write_json(record) if record else ''}\n{content}".encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"value must be JSON: {error}") from error
     except RecursionError:
@@ -300,18 +302,17 @@ class Stored(NamedTuple):
         )
 
 
-def read_record(record: str | bytes) -> Mapping[str, Any]:
-    """What a record holds; its content stands under `c`.
+def read_record(record: str) -> Mapping[str, Any]:
+    """What a record holds: its content under `c`, source `s`, value `v` and the time it was said, `t`.
 
     Raises:
         CorruptStore: It is not one of ours.
     """
     try:
-        held: Mapping[str, Any] = json.loads(record)
-        held["c"]
-    except (ValueError, KeyError, TypeError) as error:
+        rest, content = record.split("\n", 1)
+        return {**json.loads(rest or "{}"), "c": content}
+    except (ValueError, TypeError) as error:
         raise _unreadable() from error
-    return held
 
 
 def _unreadable() -> CorruptStore:
