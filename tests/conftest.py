@@ -5,12 +5,16 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import redis
 
 from tests.orphans import problems_on
 from tests.servers import RunningServer, redis_binary, valkey_binary, version
 from tests.skip_policy import pytest_sessionfinish, pytest_terminal_summary  # noqa: F401 - hooks, pytest calls them
+
+hypothesis.settings.register_profile("suite", deadline=None)  # machines are noisy: no test is timed
+hypothesis.settings.load_profile("suite")
 
 SERVER_FIXTURES = ("server", "valkey_server", "redis_server")
 

@@ -64,7 +64,6 @@ def test_any_operations_leave_what_a_dict_would_hold(client, server):
     quick = settings(
         max_examples=60,
         stateful_step_count=25,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         database=None,
         phases=(Phase.generate,),  # 25 steps can be read; shrinking them on a server takes minutes

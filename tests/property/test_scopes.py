@@ -20,7 +20,7 @@ ids = st.one_of(
 scopes = st.builds(Scope, ids, st.none() | ids)
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(scopes, scopes)
 def test_no_key_of_one_scope_begins_like_those_of_another(one, other):
     assume(one != other)
@@ -30,7 +30,7 @@ def test_no_key_of_one_scope_begins_like_those_of_another(one, other):
     assert not keys.scope_prefix(one).startswith(keys.PREFIX + "{scopes:")
 
 
-@settings(max_examples=60, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scopes, scopes)
 def test_what_one_scope_saves_no_other_sees(client, server, one, other):
     assume(one != other)
