@@ -26,6 +26,6 @@ end
 function work.revise(unit)
   local image, facts = work.edit(unit)
   facts.revision = facts.revision + 1
-  work.set_facts(image, facts)
+  image.facts, image.counted = with_revision(image.facts, facts.revision), facts
   return image, facts
 end

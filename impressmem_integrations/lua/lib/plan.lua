@@ -2,6 +2,7 @@
 -- written for its type (which also touches it, so a Cluster slot on the move fails before the first write).
 -- Needs lib/images and lib/posting_writes.
 -- Can fail: WRONGTYPE, MOVED, ASK. Reads only.
+local NOTHING = {}
 local plan = {
   members = {},                         -- key -> how many members it had before; also says that it was probed
   dirty = {category = {}, label = {}},  -- name -> newest touch written now, or 0: look it up afterwards
@@ -18,7 +19,6 @@ local plan = {
   terms_change = {}, terms_read = {},   -- what plan.terms notes; the terms whose lists it concerns
   words = postings.index(''),           -- the posting lists of impressions
 }
-local NOTHING = {}
 
 function plan.probe(key)
   local count = plan.members[key]
@@ -92,17 +92,24 @@ local function twin_of(unit)
   return string.sub(facts, 1, #digest + 1) == digest .. ' ' and twin
 end
 
-function plan.count_links(labels, change)
-  local links = plan.links
-  for _, a in ipairs(labels) do
-    for _, b in ipairs(labels) do
-      if a ~= b then
-        local others = links[a]
-        if not others then
-          others = {}
-          links[a] = others
-        end
-        others[b] = (others[b] or 0) + change
+local function count_link(a, b, change)
+  local others = plan.links[a]
+  if not others then
+    others = {}
+    plan.links[a] = others
+  end
+  others[b] = (others[b] or 0) + change
+end
+
+-- The pairs of labels that one of the lists has and the other has not: those with a label of its own.
+function plan.count_links(labels, others, change)
+  local shared = others[1] and set_of(others) or NOTHING
+  for i, a in ipairs(labels) do
+    for j = i + 1, #labels do
+      local b = labels[j]
+      if a ~= b and not (shared[a] and shared[b]) then
+        count_link(a, b, change)
+        count_link(b, a, change)
       end
     end
   end
@@ -215,8 +222,8 @@ function plan.unit(unit)
   plan.names(unit, 'category', old_categories, categories)
   plan.names(unit, 'label', old_labels, labels)
   if old_labels ~= labels then
-    plan.count_links(old_labels, -1)
-    plan.count_links(labels, 1)
+    plan.count_links(old_labels, labels, -1)
+    plan.count_links(labels, old_labels, 1)
   end
   if new then
     if unit.said then unit.twin = twin_of(unit) end

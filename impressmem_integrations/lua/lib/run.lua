@@ -56,7 +56,7 @@ end
 
 -- Up to `most` plain clues that this transaction does not write, touched longest ago first: {strength, clue}.
 local function weakest_plain(most)
-  local key, page = prefix .. 'clues', math.min(most + #work.order + 8, CHUNK)
+  local key, page = prefix .. 'clues', math.min(most + #work.order + 2, CHUNK)
   local start, offset, known, list = work.weak_from, 0, false, {}
   repeat
     local part = call('ZRANGEBYSCORE', key, whole(start), '+inf', 'WITHSCORES', 'LIMIT', offset, page)
