@@ -357,13 +357,13 @@ class _Audit:
             mended = Write("HSET", "meta", ("weak_from", str(first)))
             self.report("meta", "weak_from", f"is {found}, above {first}", mended)
         for name in ("changed", "withdrawn"):
-            self.check_length(self.key(name), self.table(name), CHANGES_KEPT)
+            self.check_length(self.key(name), self.table(name), CHANGES_KEPT, *self.contexts_anew())
 
-    def check_length(self, key: str, found: Mapping[str, str], most: int) -> None:
+    def check_length(self, key: str, found: Mapping[str, str], most: int, *also: Write) -> None:
         oldest = sorted(found, key=lambda member: float(found[member]))[: max(0, len(found) - most)]
         if oldest:
             message = f"holds {len(found)} members, {most} are allowed"
-            self.report(key, "", message, *(Write("ZREM", key, (member,)) for member in oldest))
+            self.report(key, "", message, *(Write("ZREM", key, (member,)) for member in oldest), *also)
 
     def check_threads(self) -> None:
         listed = self.dump.tables.get("threads", {}) if self.dump.kinds.get("threads") == "zset" else {}

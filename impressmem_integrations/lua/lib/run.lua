@@ -73,8 +73,10 @@ local function weakest_plain(most)
       end
       if plain and #list < most and not work.units[clue] then list[#list + 1] = {touched / work.half_life, clue} end
     end
-    offset = offset + page
-  until #list >= most or #clues < page
+    offset = offset + #clues
+    local more = #clues == page and #list < most
+    page = math.min(4 * page, CHUNK)   -- what is not plain stands in rows: further pages are larger
+  until not more
   return list
 end
 
