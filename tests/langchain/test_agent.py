@@ -496,7 +496,9 @@ async def test_two_memories_whose_tools_have_one_name_are_refused_before_a_model
         with pytest.raises(ConfigurationError, match="tools=False"):
             await turn(agent, way, "I drink tea", run_as("alice", impression_memory=switch))
     assert model.requests == []
-    one = create_agent(model, middleware=[memory(maintenance="off"), memory(user="team", name="Team", tools=False)])
+    one = create_agent(
+        model, middleware=[memory(maintenance="off"), memory(user="team", name="Team", tools=False, maintenance="off")]
+    )
     await turn(one, way, "I drink tea", run_as("alice"))
     assert len(model.requests) == 1
 
