@@ -16,7 +16,7 @@ local plan = {
   clues = {},                           -- seq as text -> clue, of the records that this transaction writes
   similar = {clue = {}, category = {}, label = {}},   -- kind -> new name -> existing name that looks alike, or false
   gone = {category = {}, label = {}},   -- name -> true: lost its last member
-  terms_change = {}, terms_read = {},   -- what plan.terms notes; the terms whose lists it concerns
+  terms_read = {}, terms_change = {},   -- terms whose lists change; flat document, weight or 0, whether it stands there
   words = postings.index(''),           -- the posting lists of impressions
 }
 
@@ -144,26 +144,23 @@ function plan.names(unit, kind, old_names, new_names)
   end
 end
 
--- Notes what a unit's terms become in the posting lists: flat term, document, weight or 0, whether it stands there.
+-- Notes what a unit's terms become in the posting lists.
 function plan.terms(unit, old_terms, new_terms)
-  local ops, before = plan.terms_change, {}
-  local function note(term, document, weight, had)
-    local n = #ops
-    ops[n + 1], ops[n + 2], ops[n + 3], ops[n + 4] = term, document, weight, had
-    plan.terms_read[#plan.terms_read + 1] = term
-  end
+  local ops, read, before = plan.terms_change, plan.terms_read, {}
   local was, is = unit.before and unit.before.seq, unit.facts and unit.facts.seq
+  local function note(term, document, weight, had)
+    local n = #read
+    read[n + 1] = term
+    ops[3 * n + 1], ops[3 * n + 2], ops[3 * n + 3] = document, weight, had
+  end
   if old_terms then
     postings.each_term(old_terms, function(term, weight) before[term] = weight end)
   end
   if new_terms then
     postings.each_term(new_terms, function(term, weight)
-      if was == is and before[term] then
-        if before[term] ~= weight then note(term, is, weight, true) end
-        before[term] = nil
-      else
-        note(term, is, weight, false)
-      end
+      local had = was == is and before[term]
+      if had ~= weight then note(term, is, weight, had and true or false) end
+      if had then before[term] = nil end
     end)
   end
   if was then   -- without facts nobody knows the document: check() finds what stays of it
@@ -174,10 +171,10 @@ end
 
 -- Changes the posting lists of all units, in memory.
 function plan.postings()
-  local ops, words = plan.terms_change, plan.words
-  if not ops[1] then return end
-  postings.read(words, plan.terms_read)
-  for i = 1, #ops, 4 do postings.change(words, ops[i], ops[i + 1], ops[i + 2], ops[i + 3]) end
+  local terms, ops, words = plan.terms_read, plan.terms_change, plan.words
+  if not terms[1] then return end
+  postings.read(words, terms)
+  for i = 1, #terms do postings.change(words, terms[i], ops[3 * i - 2], ops[3 * i - 1], ops[3 * i]) end
   postings.prepare(words)
 end
 

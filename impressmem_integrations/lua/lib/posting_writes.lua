@@ -4,7 +4,8 @@
 -- Calls visit(term, weight) for the terms of a record or message: "<version>[RECORD<weight>UNIT<term>[UNIT<term>...]...]".
 function postings.each_term(text, visit)
   for weight, terms in string.gmatch(text, '\30(%d+)([^\30]*)') do
-    for term in string.gmatch(terms, '[^\31]+') do visit(term, tonumber(weight)) end
+    weight = tonumber(weight)
+    for term in string.gmatch(terms, '[^\31]+') do visit(term, weight) end
   end
 end
 
@@ -15,8 +16,9 @@ function postings.terms_of(text)
 end
 
 local function pack(document)
-  return string.char(document % 256, math.floor(document / 256) % 256, math.floor(document / 65536) % 256,
-    math.floor(document / 16777216) % 256)
+  local rest = math.floor(document / 256)
+  local high = math.floor(rest / 256)
+  return string.char(document % 256, rest % 256, high % 256, math.floor(high / 256) % 256)
 end
 
 -- Where the posting of a packed document begins in a text, or nil.
@@ -26,60 +28,95 @@ local function place_of(text, packed)
   return at
 end
 
+-- Puts what was appended into the text. A batch appends to one list many times: a new text each time would be garbage
+-- of the square of its length.
+local function settle(list)
+  local added = list.added
+  if added then
+    list.text = list.text .. (added[2] and table.concat(added) or added[1])
+    list.added = nil
+  end
+end
+
+-- The posting of a document and a weight as bytes; those of one document are asked for together.
+local function posting_of(index, document, weight)
+  if index.document ~= document then
+    index.document, index.packed, index.weighed = document, pack(document), {}
+  end
+  local posting = index.weighed[weight]
+  if not posting then
+    posting = index.packed .. string.char(weight)
+    index.weighed[weight] = posting
+  end
+  return posting
+end
+
 -- Gives a document a weight in the list of a term that was read; 0 takes it out. `had`: whether it stands there.
 function postings.change(index, term, document, weight, had)
   local list = index.lists[term]
-  list.dirty = true
-  list.count = list.count + (weight > 0 and 1 or 0) - (had and 1 or 0)
-  if list.form == 'set' then
-    local ops = list.ops or {}
-    ops[#ops + 1], ops[#ops + 2] = document, weight
-    list.ops = ops
-    return
+  if not list.to then
+    list.to = list.form or 'few'
+    index.changed[#index.changed + 1] = term
   end
-  local packed, text = pack(document), list.text
-  local at = had and place_of(text, packed)
-  if at then text = string.sub(text, 1, at - 1) .. string.sub(text, at + 5) end
-  list.text = weight > 0 and text .. packed .. string.char(weight) or text
+  if list.form == 'set' then
+    local wishes = list.wishes or {}
+    wishes[document], list.wishes = weight, wishes
+  else
+    local posting = posting_of(index, document, weight)
+    if had then
+      settle(list)
+      local text = list.text
+      local at = place_of(text, index.packed)
+      if at then list.text = string.sub(text, 1, at - 1) .. string.sub(text, at + 5) end
+    end
+    if weight > 0 then
+      local added = list.added
+      if added then added[#added + 1] = posting else list.added = {posting} end
+    end
+  end
+  if not had then
+    list.count = list.count + 1
+  elseif weight == 0 then
+    list.count = list.count - 1
+  end
 end
 
-local function form_of(list)   -- where it belongs now
+local function form_of(list, term)   -- where it belongs now
   local MOST_FEW, MOST_MANY, LEAST_SET, LONGEST_FIELD = 12, 500, 250, 64
   local count = list.count
-  if count <= 0 then return false end
-  if count > MOST_MANY or list.form == 'set' and count > LEAST_SET then return 'set' end
-  return count <= MOST_FEW and #list.term <= LONGEST_FIELD and 'few' or 'many'
+  if count <= MOST_FEW then return count > 0 and (#term <= LONGEST_FIELD and 'few' or 'many') end
+  return (count > MOST_MANY or list.form == 'set' and count > LEAST_SET) and 'set' or 'many'
 end
 
 -- Decides where changed lists go, and probes keys that were not read.
 function postings.prepare(index)
-  for term, list in pairs(index.lists) do
-    if list.dirty then
-      list.to = form_of(list)
-      if list.to ~= list.form then
-        if list.to == 'set' then
-          call('ZCARD', index.set .. term)
-        elseif list.to == 'few' then
-          call('HLEN', index.few .. postings.bucket(term))
-        end
+  for i = 1, #index.changed do
+    local term = index.changed[i]
+    local list = index.lists[term]
+    local to = form_of(list, term)
+    list.to = to
+    settle(list)
+    if to ~= list.form then
+      if to == 'set' then
+        call('ZCARD', index.set .. term)
+      elseif to == 'few' then
+        call('HLEN', postings.bucket(index, term))
       end
     end
   end
 end
 
-function postings.score(document, weight) return whole(weight * ABOVE_DOCUMENTS + document) end
-
--- Carries out what was asked of a sorted set, the last wish for a document.
-local function write_set(key, ops)
-  if not ops[3] then
-    if ops[2] > 0 then return call('ZADD', key, postings.score(ops[1], ops[2]), ops[1]) end
-    return call('ZREM', key, ops[1])
+-- Carries out what is wished of a sorted set: document -> weight, 0 to take it out.
+local function write_set(key, wishes)
+  local one, wish = next(wishes)
+  if not next(wishes, one) then   -- most often
+    if wish > 0 then return call('ZADD', key, wish * ABOVE_DOCUMENTS + one, one) end
+    return call('ZREM', key, one)
   end
-  local wishes, adds, removes = {}, {}, {}
-  for i = 1, #ops, 2 do wishes[ops[i]] = ops[i + 1] end
+  local adds, removes = {}, {}
   for document, weight in pairs(wishes) do
     if weight > 0 then
-      adds[#adds + 1], adds[#adds + 2] = postings.score(document, weight), document
+      adds[#adds + 1], adds[#adds + 2] = weight * ABOVE_DOCUMENTS + document, document
     else
       removes[#removes + 1] = document
     end
@@ -92,37 +129,45 @@ end
 local function convert(list, key)
   if list.form == 'set' then
     local held, parts = call('ZRANGE', key, 0, -1, 'WITHSCORES'), {}
-    for i = 1, #held, 2 do parts[#parts + 1] = pack(tonumber(held[i])) .. string.char(math.floor(tonumber(held[i + 1]) / ABOVE_DOCUMENTS)) end
+    for i = 1, #held, 2 do
+      parts[#parts + 1] = pack(tonumber(held[i])) .. string.char(math.floor(tonumber(held[i + 1]) / ABOVE_DOCUMENTS))
+    end
     list.text = table.concat(parts)
     call('UNLINK', key)
   else
-    local adds = {}
-    postings.unpack(list.text, function(document, weight)
-      adds[#adds + 1], adds[#adds + 2] = postings.score(document, weight), document
-    end)
-    in_chunks('ZADD', key, adds)
+    local wishes = {}
+    postings.unpack(list.text, function(document, weight) wishes[document] = weight end)
+    write_set(key, wishes)
     list.text = ''
   end
 end
 
 -- Writes what was prepared.
 function postings.write(index)
-  for term, list in pairs(index.lists) do
-    if list.dirty then
-      local from, to, key = list.form, list.to, index.set .. term
-      if from == 'set' then write_set(key, list.ops) end
-      if (from == 'set') ~= (to == 'set') then convert(list, key) end
-      if from == 'few' and to ~= 'few' then
-        call('HDEL', index.few .. postings.bucket(term), term)
-      elseif (from == 'many' or from == 'set') and not (to == 'many' or to == 'set') then
+  local fields = {}
+  for i = 1, #index.changed do
+    local term = index.changed[i]
+    local list = index.lists[term]
+    local from, to = list.form, list.to
+    if from == 'set' or to == 'set' then
+      local key = index.set .. term
+      if from == 'set' then write_set(key, list.wishes) end
+      if from ~= to then convert(list, key) end
+    end
+    if from ~= to then
+      if from == 'few' then
+        call('HDEL', postings.bucket(index, term), term)
+      elseif from and not (to == 'many' or to == 'set') then
         call('HDEL', index.many, term)
       end
-      if to == 'few' then
-        call('HSET', index.few .. postings.bucket(term), term, list.text)
-      elseif to == 'many' or to == 'set' and from ~= 'set' then
-        call('HSET', index.many, term, list.text)
-      end
-      list.form, list.dirty, list.ops = to, false, false
     end
+    if to == 'few' then
+      call('HSET', postings.bucket(index, term), term, list.text)
+    elseif to == 'many' or to == 'set' and from ~= 'set' then
+      fields[#fields + 1], fields[#fields + 2] = term, list.text
+    end
+    list.form, list.to, list.wishes = to, false, nil
   end
+  if fields[1] then in_chunks('HSET', index.many, fields) end
+  index.changed = {}
 end

@@ -15,40 +15,43 @@ local ABOVE_DOCUMENTS = 4294967296
 
 function postings.index(kind)
   return {few = prefix .. kind .. 'posting:', many = prefix .. kind .. 'postings', set = prefix .. kind .. 'term:',
-          lists = {}}
+          buckets = {}, lists = {}, changed = {}, document = false, packed = false, weighed = false}
 end
 
-function postings.bucket(term)
-  local sum = 0
-  for i = 1, #term do sum = (sum * 31 + string.byte(term, i)) % 65521 end
-  return whole(sum % 16)
+-- The key of the small hash for a term: told by its last three bytes.
+function postings.bucket(index, term)
+  local a, b, c = string.byte(term, -3, -1)
+  local bucket = (a + 7 * (b or 0) + 3 * (c or 0)) % 16
+  local key = index.buckets[bucket]
+  if not key then
+    key = index.few .. bucket
+    index.buckets[bucket] = key
+  end
+  return key
 end
 
--- Reads the lists of terms, which also probes every key they stand in. A list: term, form (false: none), count, text ('' of
--- a set); lib/posting_writes adds to, dirty and ops.
+-- Reads the lists of terms, which also probes every key they stand in. index.lists: term -> form (false: there is none),
+-- count, text ('' of a set) and `to`, which lib/posting_writes uses.
 function postings.read(index, terms)
   local lists, missing = index.lists, {}
-  for _, term in ipairs(terms) do
+  for i = 1, #terms do
+    local term = terms[i]
     if not lists[term] then
-      lists[term] = {term = term, form = false, count = 0, text = '', to = false, dirty = false, ops = false}
+      lists[term] = true
       missing[#missing + 1] = term
     end
   end
   if not missing[1] then return end
   local texts = in_chunks('HMGET', index.many, missing)
-  for i, term in ipairs(missing) do
-    local list, text = lists[term], texts[i]
+  for i = 1, #missing do
+    local term, text, form, count = missing[i], texts[i], 'many', nil
     if text == '' then
-      list.form, list.count = 'set', call('ZCARD', index.set .. term)
-    else
-      list.form = text and 'many'
-      if not text then
-        text = call('HGET', index.few .. postings.bucket(term), term)
-        list.form = text and 'few'
-      end
-      list.text = text or ''
-      list.count = #list.text / 5
+      form, count = 'set', call('ZCARD', index.set .. term)
+    elseif not text then
+      text = call('HGET', postings.bucket(index, term), term) or ''
+      form = text ~= '' and 'few'
     end
+    lists[term] = {form = form, count = count or #text / 5, text = text, to = false}
   end
 end
 
