@@ -112,7 +112,7 @@ class Dated(NamedTuple):
     Attributes:
         absolute: Dates that it names, each once.
         relative: Times that it names from today on.
-        words: The words of its absolute dates.
+        words: The words of its absolute dates, and its days as notes often write them.
         alone: Whether it asks for nothing beside its dates.
     """
 
@@ -139,7 +139,10 @@ def read_dates(question: str) -> Dated:
     rest += question[end:]
     if _patterns().span.search(rest):
         return Dated()
-    words = " ".join(question[start:end] for start, end in absolute)
+    days = (
+        f"{one.year}-{one.month:02}-{one.day:02}" for one in absolute.values() if one.year and one.month and one.day
+    )
+    words = " ".join((*(question[start:end] for start, end in absolute), *days))
     alone = _asks_nothing_else(rest, language_of(question) or "english")
     return Dated(tuple(dict.fromkeys(absolute.values())), tuple(dict.fromkeys(relative)), words, alone)
 
