@@ -1,138 +1,150 @@
 -- Brings the impressions and the kept messages of some time: those of the first span, newest first, then the next.
 -- KEYS[1]  meta key of the scope
--- ARGV[1]  most rows of each kind    ARGV[2]  most impressions, and most messages of a span, whose times are looked at
+-- ARGV[1]  most rows of each kind    ARGV[2]  rows of each kind whose times are looked at; a long one counts as several
 -- ARGV[3..] spans, the most wanted first: from and to in ms, `to` excluded
 -- Reply: {now in ms, {row of an impression...}, {row of a turn...}}, rows as those of search.lua, without scores
 -- Can fail: WRONGTYPE. Reads only.
 --
--- The time of an impression is the one it is shown under: when it was said where its record says so, else its last
--- save. Looked at are those touched within a span and the newest by touch: all, in a scope of ARGV[2] at most; in a
--- larger one an impression is missed that was filled in later with an older time, or confirmed after that time, and
--- many were touched since.
--- The time of a message is told by its value. Where more are kept than ARGV[2], the end of a span is found by
--- bisection over positions, and read backwards from there until a whole step lies before the span. Positions rise with
--- time as long as turns are kept as they are said; threads filled in afterwards may be missed then, or found in part.
+-- A message's time stands in its value. An impression's is the one it is shown under: when it was said, where its record
+-- says so, else its last save. Where no more are kept than ARGV[2], all are looked at. Where more are, the end of a span
+-- is found by bisection, over positions or the order of creation, and read backwards from there until a whole step lies
+-- before the span; where that brings nothing, the newest are looked at. It is right as long as things are kept as they
+-- are said: what was filled in afterwards, with older times than what it stands behind, may be missed or hide others.
+-- Impressions touched within a span are found besides.
 --#include lib/scope
 --#include lib/rows
 local most, looks = tonumber(ARGV[1]), tonumber(ARGV[2])
-local STEP, MOST_BYTES = 100, 8388608
+local STEP, LONG = 50, 8192
 local now = now_ms()
 local spans = {}
 for i = 3, #ARGV, 2 do spans[#spans + 1] = {tonumber(ARGV[i]), tonumber(ARGV[i + 1])} end
 
--- Adds what lies in a span to a list.
-local function take(list, member, time, order, value)
-  for rank, span in ipairs(spans) do
-    if time >= span[1] and time < span[2] then
-      list[#list + 1] = {member = member, time = time, rank = rank, order = order, value = value}
-      return
+-- A source of rows in an order in which time rises: places from `first` to before `following`. `members(from, to)` gives
+-- the members at these places, `values(members)` what is kept of each, `times(values, members)` their times.
+local function source(first, following, members, values, times)
+  return {first = first, following = following, members = members, values = values, times = times,
+          left = looks, seen = {}, found = {}}
+end
+
+-- Reads members and notes those that lie in a span. Returns whether some are before `from`, and whether some are not.
+local function look(s, members, from)
+  local values, early, late = s.values(members), false, false
+  local times = s.times(values, members)
+  for i, member in ipairs(members) do
+    local time = values[i] and times[i]
+    if time then
+      if time < from then early = true else late = true end
+      if not s.seen[member] then
+        s.seen[member], s.left = true, s.left - 1 - math.floor(#values[i] / LONG)
+        for rank, span in ipairs(spans) do
+          if time >= span[1] and time < span[2] then
+            s.found[#s.found + 1] = {member = member, time = time, rank = rank, order = #s.found, value = values[i]}
+            break
+          end
+        end
+      end
     end
+  end
+  return early, late
+end
+
+-- The place after the last row before a time. Forgotten rows leave gaps, which are stepped over.
+local function place_of(s, time)
+  local low, high = s.first, s.following
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local at, said = middle, nil
+    while at < high do
+      local members = s.members(at, at + 1)
+      local values = s.values(members)
+      said = values[1] and s.times(values, members)[1]
+      if said then break end
+      at = at + 1
+    end
+    if said and said < time then low = at + 1 else high = middle end
+  end
+  return low
+end
+
+-- Reads backwards from a place until a whole step lies before `from`, or enough is found.
+local function walk(s, place, from, enough)
+  while place > s.first and s.left > 0 and #s.found < enough do
+    local start = math.max(s.first, place - math.min(STEP, s.left))
+    local early, late = look(s, s.members(start, place), from)
+    if early and not late then return end
+    place = start
   end
 end
 
-local function by_rank(list)
-  table.sort(list, function(a, b)
+-- What lies in the spans, in their order.
+local function gather(s)
+  if s.following - s.first > looks then
+    for _, span in ipairs(spans) do
+      if #s.found >= most or s.left <= 0 then break end
+      walk(s, place_of(s, span[2]), span[1], most)
+    end
+  end
+  if #s.found == 0 then walk(s, s.following, -math.huge, math.huge) end
+  table.sort(s.found, function(a, b)
     if a.rank ~= b.rank then return a.rank < b.rank end
     if a.time ~= b.time then return a.time > b.time end
-    return a.order > b.order
+    return a.order < b.order
   end)
-  return list
+  return s.found
 end
 
 local function impressions()
-  local seen, clues = {}, {}
-  local function look(page)
-    for _, clue in ipairs(page) do
-      if not seen[clue] and #clues < 2 * looks then seen[clue], clues[#clues + 1] = true, clue end
-    end
-  end
-  for _, span in ipairs(spans) do
-    look(call('ZREVRANGEBYSCORE', prefix .. 'clues', '(' .. whole(span[2]), whole(span[1]), 'LIMIT', 0, looks - #clues))
-    if #clues >= looks then break end
-  end
-  look(call('ZREVRANGE', prefix .. 'clues', 0, looks - 1))
-  local found, bytes = {}, 0
-  for from = 1, #clues, STEP do
-    local part = {unpack(clues, from, math.min(from + STEP - 1, #clues))}
-    local records = call('HMGET', prefix .. 'impressions', unpack(part))
-    local facts = call('HMGET', prefix .. 'facts', unpack(part))
-    for i, clue in ipairs(part) do
-      if records[i] and facts[i] then
-        bytes = bytes + #records[i]
-        local said = string.match(records[i], ',"t":(%-?%d+)}$', -32)
-        take(found, clue, tonumber(said or string.match(facts[i], '^%d+ (%d+)')), clue)
+  local created = prefix .. 'created'
+  local s = source(0, call('ZCARD', created),
+    function(from, to) return call('ZRANGE', created, from, to - 1) end,
+    function(clues) return #clues > 0 and call('HMGET', prefix .. 'impressions', unpack(clues)) or {} end,
+    function(records, clues)
+      local times, facts = {}, nil
+      for i, record in ipairs(records) do
+        times[i] = record and tonumber(string.match(record, ',"t":(%-?%d+)}$', -32))
+        if record and not times[i] then
+          facts = facts or call('HMGET', prefix .. 'facts', unpack(clues))
+          times[i] = facts[i] and tonumber(string.match(facts[i], '^%d+ (%d+)'))
+        end
       end
+      return times
+    end)
+  if s.following > looks then
+    for _, span in ipairs(spans) do
+      if #s.found >= most or s.left <= 0 then break end
+      local touched = call('ZREVRANGEBYSCORE', prefix .. 'clues', '(' .. whole(span[2]), whole(span[1]), 'LIMIT', 0,
+        math.min(most, s.left))
+      look(s, touched, span[1])
     end
-    if bytes > MOST_BYTES then break end
   end
   local order, out, shown = {}, {}, {}
-  for i, one in ipairs(by_rank(found)) do order[i] = one.member end
+  for i, one in ipairs(gather(s)) do order[i] = one.member end
   append_rows(out, order, now, function(_, clue)
     shown[#shown + 1] = clue
     return #shown >= most
   end)
   for i, clue in ipairs(shown) do
-    out[i] = string.format('0\0300\0300\0300\030%d\030', call('ZRANK', prefix .. 'created', clue) or 0) .. out[i]
+    out[i] = string.format('0\0300\0300\0300\030%d\030', call('ZRANK', created, clue) or 0) .. out[i]
   end
   return out
 end
 
-local function time_of(value)
-  return value and tonumber(string.match(value, '^%-?%d+'))
-end
-
 local function turns()
   local bounds = call('HMGET', meta_key, 'turn_first', 'turn_next')
-  local first, following = tonumber(bounds[1] or 1), tonumber(bounds[2] or 1)
-  local found, seen = {}, {}
-
-  -- The position after the last message before a time. Forgotten turns leave gaps, which are stepped over.
-  local function position_of(time)
-    local low, high = first, following
-    while low < high do
-      local middle = math.floor((low + high) / 2)
-      local at, said = middle, nil
-      while at < high do
-        said = time_of(call('HGET', prefix .. 'turns', whole(at)))
-        if said then break end
-        at = at + 1
-      end
-      if said and said < time then low = at + 1 else high = middle end
-    end
-    return low
-  end
-
-  -- Reads backwards until a whole step lies before `from`.
-  local function walk(position, from)
-    local down_to = math.max(first, position - looks)
-    while position > down_to do
-      local start, members, early, late = math.max(down_to, position - STEP), {}, false, false
-      for at = start, position - 1 do members[#members + 1] = whole(at) end
-      for i, value in ipairs(call('HMGET', prefix .. 'turns', unpack(members))) do
-        local time = time_of(value)
-        if time then
-          if time < from then early = true else late = true end
-          if not seen[start + i - 1] then
-            seen[start + i - 1] = true
-            take(found, members[i], time, start + i - 1, value)
-          end
-        end
-      end
-      if early and not late then return end
-      position = start
-    end
-  end
-
-  if following - first <= looks then
-    walk(following, -math.huge)
-  else
-    for _, span in ipairs(spans) do
-      walk(position_of(span[2]), span[1])
-      if #found >= most then break end
-    end
-  end
+  local s = source(tonumber(bounds[1] or 1), tonumber(bounds[2] or 1),
+    function(from, to)
+      local places = {}
+      for place = from, to - 1 do places[#places + 1] = whole(place) end
+      return places
+    end,
+    function(places) return call('HMGET', prefix .. 'turns', unpack(places)) end,
+    function(values)
+      local times = {}
+      for i, value in ipairs(values) do times[i] = value and tonumber(string.match(value, '^%-?%d+')) end
+      return times
+    end)
   local out = {}
-  for i, one in ipairs(by_rank(found)) do
+  for i, one in ipairs(gather(s)) do
     if i > most then break end
     out[i] = '0\0300\030' .. one.member .. '\030' .. one.value
   end

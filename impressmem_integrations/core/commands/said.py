@@ -13,7 +13,7 @@ from impressmem_integrations.core.effects import Command
 from impressmem_integrations.core.ranking import CONSTANTS
 
 _MOST_SPANS = 60
-_MOST_LOOKED_AT = 2_000
+_MOST_LOOKED_AT = 1_000
 
 
 def said_between(bound: Bound, spans: Sequence[tuple[datetime, datetime]], *, budget_units: int) -> Command[Found]:
