@@ -66,6 +66,8 @@ _SPAN = (
 _ELSEWHERE = timedelta(hours=14)  # what is said on a day somewhere is said at most so far from it in UTC
 
 
+_MOST_DATES = 40
+_MOST_READ = 8_000
 _YEARS = 10  # that a date without a year is looked for in: the last ones, the current one included
 
 
@@ -122,9 +124,9 @@ class Dated(NamedTuple):
     alone: bool = False
 
     def on(self, today: date) -> tuple[Named, ...]:
-        """All its dates, as they are meant on a day."""
+        """Its dates as they are meant on a day: the first 40, more of them stand only in what was pasted."""
         relative = (Named(*parts) for back in self.relative for parts in back.parts(today))
-        return tuple(dict.fromkeys((*self.absolute, *relative)))
+        return tuple(dict.fromkeys((*self.absolute, *relative)))[:_MOST_DATES]
 
 
 def read_dates(question: str) -> Dated:
@@ -148,8 +150,8 @@ def read_dates(question: str) -> Dated:
 
 
 def names_one_of(text: str, dates: Sequence[Named]) -> bool:
-    """Whether a text names one of these dates itself, or a part of one."""
-    said = _absolute(text).values()
+    """Whether a text names one of these dates itself, or a part of one, in its first 8,000 characters."""
+    said = _absolute(text[:_MOST_READ]).values()
     return any(asked.covers(one) for asked in dates for one in said)
 
 

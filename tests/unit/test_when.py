@@ -210,10 +210,9 @@ def test_a_question_asks_for_nothing_else_than_a_time(question, alone):
     assert read_dates(question).alone is alone
 
 
-def test_a_long_text_of_dates_is_read_in_bounded_time_and_asks_for_few_spans():
+def test_of_a_text_full_of_dates_the_first_count():
     days = " ".join(f"{1 + n % 28} May {1990 + n % 30} yesterday" for n in range(400))
-    spans = spans_of(read_dates(days).on(TODAY), TODAY)
-    assert len(set(spans)) == len(spans)
+    assert len(read_dates(days).on(TODAY)) == 40
 
 
 def test_spans_are_the_dates_newest_first_then_the_hours_around_them():

@@ -183,7 +183,7 @@ _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_
 
 
 def encode_record(content: str, source: str | None, value: Any, said_at: datetime | None = None) -> bytes:
-    """The bytes kept for an impression; opaque to the server.
+    """The bytes kept for an impression; opaque to the server but for the time at its end.
 
     Raises:
         InvalidInput: The value is not JSON, or the time has no zone.
@@ -194,7 +194,7 @@ def encode_record(content: str, source: str | None, value: Any, said_at: datetim
     if value is not None:
         record["v"] = value
     if said_at is not None:
-        record["t"] = milliseconds(said_at)
+        record["t"] = milliseconds(said_at)  # last, where lua/said_between.lua reads it
     try:
         return _write_json(record).encode()
     except (TypeError, ValueError) as error:

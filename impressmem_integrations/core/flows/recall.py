@@ -69,9 +69,9 @@ def recall(
 ) -> Flow[Recall]:
     """What memory holds on a question, a category or labels.
 
-    A question is looked up by its words in impressions and in messages kept as evidence. Category and labels narrow it
-    to impressions filed under any of them; without a question those filed under most of them come first, then the
-    newest.
+    A question is looked up by its words in impressions and in messages kept as evidence; one that asks for a time alone
+    (`What did I tell you yesterday?`) by when they were said. Category and labels narrow it to impressions filed under
+    any of them; without a question those filed under most of them come first, then the newest.
 
     Args:
         bound: The scope.
@@ -79,7 +79,8 @@ def recall(
         category: A category to look in.
         labels: Labels to look for, up to 1,000 different ones; any of them counts, more is better.
         budget_units: The most units of the text.
-        fill: Use the budget up, with weaker and then the newest items, instead of stopping where evidence stops.
+        fill: Use the budget up, with weaker items, those of a date that the question names, and then the newest,
+            instead of stopping where evidence stops.
 
     Returns:
         Items best first, their text, what was left out, and close names where an asked one does not exist.
