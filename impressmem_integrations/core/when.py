@@ -64,8 +64,6 @@ _SPAN = (
     r"|entre|depuis|jusqu|avant|après|desde|hasta)\b"
 )
 _ELSEWHERE = timedelta(hours=14)  # what is said on a day somewhere is said at most so far from it in UTC
-
-
 _MOST_DATES = 40
 _MOST_READ = 8_000
 _YEARS = 10  # that a date without a year is looked for in: the last ones, the current one included
