@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands.records import Facts
-from impressmem_integrations.core.commands.search import Found
+from impressmem_integrations.core.commands.search import Found, Heard, Noted
 from impressmem_integrations.core.passages import passage
 from impressmem_integrations.core.ranking import CONSTANTS, Kind, Row, Scored
 from impressmem_integrations.core.when import Named
@@ -40,42 +40,83 @@ def listed(item: Impression, place: int) -> tuple[Row, Candidate]:
     return Row(item.clue, -place, item.content), Candidate(line, item.shown_at, -place, lambda: item)
 
 
+class Reading(NamedTuple):
+    """How what was found is read.
+
+    Attributes:
+        bound: The scope.
+        terms: Of the question: of a long text the part that says them is shown.
+        line_units: The most units of a text that is shown whole.
+    """
+
+    bound: Bound
+    terms: Collection[str]
+    line_units: int
+
+    def note(self, note: Noted) -> tuple[Row, Candidate]:
+        """An impression."""
+        item, content = note.stored, note.stored.content
+        line = render.short_line(self._part(content))
+        return Row(item.clue, note.position, content), Candidate(line, item.shown_at, note.position, item.impression)
+
+    def message(self, heard: Heard) -> tuple[Row, Candidate]:
+        """A message kept as evidence."""
+        row = Row(f"{heard.turn}.{heard.position}", heard.position, heard.text, heard.speaker)
+        return row, Candidate(render.heard_line(heard.speaker, self._part(heard.text)), heard.at, heard.position)
+
+    def _part(self, text: str) -> str:
+        return passage(text, self.terms, self.line_units, self.bound.count_units)
+
+
 def candidates(
-    bound: Bound, found: Found, terms: Collection[str], dates: Sequence[Named], line_units: int
+    reading: Reading, found: Found, dates: Sequence[Named]
 ) -> tuple[dict[Key, Candidate], dict[str, list[Scored]]]:
     """What a question found, as lanes of rows in no order, and what stands behind each row.
 
     Args:
-        bound: The scope.
+        reading: How it is read.
         found: By the index query.
-        terms: Of the question: of a long text the part that says them is shown.
         dates: That the question names.
-        line_units: The most units of a text that is shown whole.
     """
     behind: dict[Key, Candidate] = {}
     lanes: dict[str, list[Scored]] = {"notes": [], "names": [], "links": [], "turns": [], "beside": []}
-
-    def part(text: str) -> str:
-        return passage(text, terms, line_units, bound.count_units)
-
     for note in found.impressions:
-        item, content = note.stored, note.stored.content
-        one = Candidate(render.short_line(part(content)), item.shown_at, note.position, item.impression)
-        behind["impression", item.clue] = one
-        row = Row(item.clue, note.position, content)
-        factor = _liveliness(bound, item.facts, found.now) * _timeliness(one.at, dates)
+        row, one = reading.note(note)
+        behind["impression", row.key] = one
+        factor = _liveliness(reading.bound, note.stored.facts, found.now) * _timeliness(one.at, dates)
         words = "notes" if note.itself else "beside"
         for lane, score in ((words, note.words), ("names", note.names), ("links", note.links)):
             if score > 0:
                 lanes[lane].append(Scored("impression", row, score * factor))
     for heard in found.turns:
-        key = f"{heard.turn}.{heard.position}"
-        line = render.heard_line(heard.speaker, part(heard.text))
-        behind["turn", key] = Candidate(line, heard.at, heard.position)
-        row = Row(key, heard.position, heard.text, heard.speaker)
+        row, one = reading.message(heard)
+        behind["turn", row.key] = one
         lane = "turns" if heard.itself else "beside"
         lanes[lane].append(Scored("turn", row, heard.score * _timeliness(heard.at, dates)))
     return behind, lanes
+
+
+def of_their_time(reading: Reading, found: Found, dates: Sequence[Named], behind: dict[Key, Candidate]) -> list[Scored]:
+    """What was said on dates, the newest first, those of the dates in UTC before what was their day elsewhere.
+
+    What stands behind a row is added to `behind` where it is missing.
+    """
+    rows: list[Scored] = []
+    kinds: tuple[tuple[Kind, Iterable[tuple[Row, Candidate]]], ...] = (
+        ("impression", map(reading.note, found.impressions)),
+        ("turn", map(reading.message, found.turns)),
+    )
+    for kind, read in kinds:
+        for row, one in read:
+            if any(date.includes(one.at) for date in dates):
+                behind.setdefault((kind, row.key), one)
+                rows.append(Scored(kind, row, 0.0))
+
+    def order(scored: Scored) -> tuple[bool, datetime, bool, int]:
+        one = behind[scored.kind, scored.row.key]
+        return any(date.holds(one.at) for date in dates), one.at, scored.kind == "impression", one.position
+
+    return sorted(rows, key=order, reverse=True)
 
 
 def whole_line(scored: Scored) -> str:

@@ -153,6 +153,25 @@ def fuse(lanes: Mapping[str, Sequence[Scored]]) -> list[Scored]:
     return _ranked([Scored(key[0], rows[key], score, receipts[key]) for key, score in scores.items()])
 
 
+def beneath(ranked: Sequence[Scored], lane: str, rows: Sequence[Scored]) -> list[Scored]:
+    """Add a lane that has an order and no scores: its rows come under all that have a score, which keep theirs.
+
+    Args:
+        ranked: What is ranked already, best first.
+        lane: The lane's name in receipts.
+        rows: Its rows, best first.
+    """
+    places = {(scored.kind, scored.row.key): rank for rank, scored in enumerate(rows, 1)}
+    scored_already = [scored for scored in ranked if scored.score > 0]
+    most = scored_already[-1].score if scored_already else 1.0
+    made = {(scored.kind, scored.row.key): scored for scored in (*rows, *ranked)}
+    for key, rank in places.items():
+        scored = made[key]
+        score = scored.score if scored.score > 0 else most * (1 - rank / (len(rows) + 1))
+        made[key] = scored._replace(score=score, receipt={**scored.receipt, lane: rank})
+    return _ranked(made.values())
+
+
 def fill(
     ranked: Sequence[Scored],
     budget: int,

@@ -215,6 +215,11 @@ def tokenise_question(text: str) -> list[str]:
     return list(terms)
 
 
+def language_of(text: str) -> str | None:
+    """Return the Latin-script language that a text shows by its function words, None where it shows none."""
+    return _split(text)[1]
+
+
 def term_weights(
     tokens: Iterable[str],
     k1: float = 1.2,

@@ -1,6 +1,11 @@
-"""An operation on up to 1,000 notes is one script call, and no other command comes before or after it."""
+"""An operation on up to 1,000 notes is one script call, and no other command comes before or after it.
+
+A recall takes a second where it asks for a time alone, and one more for each part of a budget that is to be filled.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pytest
 
@@ -49,11 +54,11 @@ def store(server, client):
     return made
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_one_operation_is_one_script_call(server, store, operation):
+def commands(server: RunningServer, operation: Callable[[], object]) -> list[str]:
+    """What clients send for an operation."""
     seen: list[str] = []
     with server.client() as watching, watching.monitor() as monitor:
-        OPERATIONS[operation](store)
+        operation()
         server.admin.echo("the end")
         for entry in monitor.listen():
             command = entry["command"]
@@ -61,7 +66,26 @@ def test_one_operation_is_one_script_call(server, store, operation):
                 break
             if entry["client_type"] != "lua":
                 seen.append(command.split(" ")[0].upper())
-    assert [command for command in seen if command not in ("HELLO", "CLIENT")] == ["EVALSHA"]
+    return [command for command in seen if command not in ("HELLO", "CLIENT")]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_one_operation_is_one_script_call(server, store, operation):
+    assert commands(server, lambda: OPERATIONS[operation](store)) == ["EVALSHA"]
+
+
+@pytest.mark.parametrize(
+    ("question", "fill", "trips"),
+    [
+        ("note 7?", False, 1),
+        ("what did we talk about yesterday?", False, 2),
+        ("which note was there yesterday?", False, 1),
+        ("note 7?", True, 2),
+        ("which note was there yesterday?", True, 3),
+    ],
+)
+def test_a_question_that_asks_for_a_time_and_a_filled_budget_take_a_trip_more(server, store, question, fill, trips):
+    assert commands(server, lambda: store.recall(question, fill=fill)) == ["EVALSHA"] * trips
 
 
 def test_the_servers_statistics_say_the_same(server, store):

@@ -183,9 +183,10 @@ _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_
 
 
 def encode_record(content: str, source: str | None, value: Any, said_at: datetime | None = None) -> bytes:
-    """The bytes kept for an impression, opaque to the server: its content on the lines after the first.
+    """The bytes kept for an impression: its content on the lines after the first.
 
-    On the first stands, as JSON, whatever else there is: most notes have nothing else.
+    On the first stands, as JSON, whatever else there is: most notes have nothing else. All of it is opaque to the
+    server but for the time at the end of the first line.
 
     Raises:
         InvalidInput: The value is not JSON, or the time has no zone.
@@ -196,7 +197,7 @@ def encode_record(content: str, source: str | None, value: Any, said_at: datetim
     if value is not None:
         record["v"] = value
     if said_at is not None:
-        record["t"] = milliseconds(said_at)
+        record["t"] = milliseconds(said_at)  # last, where lua/said_between.lua reads it
     try:
         return f"{_write_json(record) if record else ''}\n{content}".encode()
     except (TypeError, ValueError) as error:

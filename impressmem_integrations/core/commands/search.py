@@ -88,15 +88,6 @@ def search(
         budget_units: What is to be filled: a large budget wants more hits and rows.
         turns: Search the kept messages as well.
     """
-
-    def parse(reply: Sequence[Raw]) -> Found:
-        now, impressions, heard = reply
-        return Found(
-            moment(int(now)),
-            tuple(map(_noted, impressions)),
-            tuple(map(_heard, heard)),
-        )
-
     args: tuple[Wire, ...] = (
         CONSTANTS.cap,
         CONSTANTS.hits.of(budget_units),
@@ -111,7 +102,13 @@ def search(
         UNIT.join(words),
         *terms[:_MOST_TERMS],
     )
-    return Command("search", (keys.meta_key(bound.scope),), args, parse, writes=False)
+    return Command("search", (keys.meta_key(bound.scope),), args, found, writes=False)
+
+
+def found(reply: Sequence[Raw]) -> Found:
+    """Read a reply of `lua/search.lua`, or of another script that answers in its form."""
+    now, impressions, heard = reply
+    return Found(moment(int(now)), tuple(map(_noted, impressions)), tuple(map(_heard, heard)))
 
 
 def _noted(raw: Raw) -> Noted:

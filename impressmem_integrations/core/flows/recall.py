@@ -1,4 +1,8 @@
-"""The flow behind `recall`: look a question up in one trip, weigh what was found, fill a budget."""
+"""The flow behind `recall`: look a question up in one trip, weigh what was found, fill a budget.
+
+Where a date is all that a question asks for, and where it names one and the budget is to be filled, what was said then
+is brought by a second trip: what a date means is known by the server's clock, which the first one brings.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,25 @@ from typing import NamedTuple
 
 from impressmem_integrations.core import ranking, render
 from impressmem_integrations.core.bound import DEFAULT_RECALL_UNITS, Bound, bytes_to_read
-from impressmem_integrations.core.candidates import Candidate, Key, candidates, listed, ranked, whole_line
+from impressmem_integrations.core.candidates import (
+    Candidate,
+    Key,
+    Reading,
+    candidates,
+    listed,
+    of_their_time,
+    ranked,
+    whole_line,
+)
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.records import asked_labels
+from impressmem_integrations.core.commands.said import said_between
 from impressmem_integrations.core.commands.search import search
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.core.ranking import CONSTANTS, Filling, Kind, Scored
 from impressmem_integrations.core.text import Name, loose, normal_name, tokenise, tokenise_question
-from impressmem_integrations.core.when import named_dates
+from impressmem_integrations.core.when import names_one_of, read_dates, spans_of
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import Omission, Recall, Why
 
@@ -55,9 +69,9 @@ def recall(
 ) -> Flow[Recall]:
     """What memory holds on a question, a category or labels.
 
-    A question is looked up by its words in impressions and in messages kept as evidence. Category and labels narrow it
-    to impressions filed under any of them; without a question those filed under most of them come first, then the
-    newest.
+    A question is looked up by its words in impressions and in messages kept as evidence; one that asks for a time alone
+    (`What did I tell you yesterday?`) by when they were said. Category and labels narrow it to impressions filed under
+    any of them; without a question those filed under most of them come first, then the newest.
 
     Args:
         bound: The scope.
@@ -65,7 +79,8 @@ def recall(
         category: A category to look in.
         labels: Labels to look for, up to 1,000 different ones; any of them counts, more is better.
         budget_units: The most units of the text.
-        fill: Use the budget up, with weaker and then the newest items, instead of stopping where evidence stops.
+        fill: Use the budget up, with weaker items, those of a date that the question names, and then the newest,
+            instead of stopping where evidence stops.
 
     Returns:
         Items best first, their text, what was left out, and close names where an asked one does not exist.
@@ -88,11 +103,22 @@ def recall(
 
 
 def _answer(bound: Bound, query: str, terms: Sequence[str], budget: int, *, fill: bool = False) -> Flow[_Answer]:
+    dated = read_dates(query)
+    if dated.alone:  # words like `tell` and `2023` find much that has nothing to do with it
+        terms = tokenise_question(dated.words)
     found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=True))
-    behind, lanes = candidates(bound, found, terms, named_dates(query), budget // _LINES_AT_LEAST)
+    today = found.now.date()
+    dates = dated.on(today)
+    reading = Reading(bound, terms, budget // _LINES_AT_LEAST)
+    behind, lanes = candidates(reading, found, dates)
+    if dated.alone:
+        lanes = {name: [one for one in lane if names_one_of(one.row.text, dates)] for name, lane in lanes.items()}
     if fill:
         lanes["newest"] = yield from _newest(bound, budget, behind)
     rows = ranking.fuse(lanes)
+    if dates and (dated.alone or fill):
+        then = yield from ask(said_between(bound, spans_of(dates, today), budget_units=budget))
+        rows = ranking.beneath(rows, "dates", of_their_time(reading, then, dates, behind))
     if not fill:
         rows = [scored for scored in rows if scored.score > 0]
     room = budget - bound.count_units(render.fenced([], render.SHORT_HEADING)) - 1
@@ -100,7 +126,7 @@ def _answer(bound: Bound, query: str, terms: Sequence[str], budget: int, *, fill
     def cost(scored: Scored) -> int:
         return bound.count_units(behind[scored.kind, scored.row.key].line + "\n")
 
-    floor = 0.0 if fill else CONSTANTS.floor
+    floor = 0.0 if fill or dated.alone else CONSTANTS.floor
     filling = ranking.fill(rows, room, cost, lambda row: _terms_of(row.text), floor=floor)
     return _answered(bound, filling, behind, budget)
 
@@ -203,7 +229,8 @@ def _filed(
     receipts: dict[str, Mapping[str, int]] = {}
     if terms:
         found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=False))
-        _, lanes = candidates(bound, found, terms, named_dates(query or ""), budget // _LINES_AT_LEAST)
+        dates = read_dates(query or "").on(found.now.date())
+        _, lanes = candidates(Reading(bound, terms, budget // _LINES_AT_LEAST), found, dates)
         for scored in ranking.fuse(lanes):
             scores[scored.row.key], receipts[scored.row.key] = scored.score, scored.receipt
     behind: dict[Key, Candidate] = {}
