@@ -15,23 +15,28 @@ ASKING_WORDS = {
         """anything asked asking ask chat chatted conversation conversations date day discuss discussed discussion
         everything happen happened happening happens hear heard know learn learned learnt let mention mentioned new
         please recall remember remind said say saying says shared speak spoke spoken stuff summarise summarize summary
-        talk talked talking tell telling thing things told went write written wrote"""
+        talk talked talking tell telling thing things told went write written wrote
+        monday tuesday wednesday thursday friday saturday sunday morning noon afternoon evening night"""
     ),
     "german": _words(
         """alles besprochen bitte darüber davon dir erinnerst erwähnt erzähl erzähle erzählen erzählst erzählt erzählte
         etwas fragte gab gefragt gemacht geredet gesagt geschah geschehen geschrieben gespräch gesprochen getan gibt
         ging hattest hatten los neues passiert passierte reden sag sage sagen sagte sagtest sprachen sprechen tag tat
-        unterhalten weißt worüber wovon"""
+        unterhalten weißt worüber wovon
+        montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag morgen früh vormittag mittag nachmittag
+        abend nacht"""
     ),
     "french": _words(
         """a appris arrivé avais avait avions chose choses conversation demandé dire dis discuté discuter disais dit
         écrit étions faire fait jour mentionné parlé parler parlions passé passée quelque raconté raconter racontais
-        rappelle s souviens t tout"""
+        rappelle s souviens t tout
+        lundi mardi mercredi jeudi vendredi samedi dimanche matin midi après soir nuit"""
     ),
     "spanish": _words(
         """cosa cosas contado contamos contar contaste conté decir dicho digo dije dijimos dijiste dijo día escribí
         habíamos hablado hablamos hablar hablaste hablé has he hecho hemos hice hiciste hicimos hizo hubo mencionado
-        mencioné ocurrió pasado pasó pregunté recuerda recuerdas sucedió todo"""
+        mencioné ocurrió pasado pasó pregunté recuerda recuerdas sucedió todo
+        lunes martes miércoles jueves viernes sábado domingo mañana mediodía tarde noche"""
     ),
 }
 

@@ -22,7 +22,6 @@ from impressmem_integrations.core import relative_dates
 from impressmem_integrations.core.asking_words import ASKING_DENSE, ASKING_WORDS
 from impressmem_integrations.core.function_words import FUNCTION_WORDS
 from impressmem_integrations.core.relative_dates import Back
-from impressmem_integrations.core.text import language_of
 
 _ENGLISH = "january february march april may june july august september october november december"
 _OTHERS = (
@@ -143,7 +142,7 @@ def read_dates(question: str) -> Dated:
         f"{one.year}-{one.month:02}-{one.day:02}" for one in absolute.values() if one.year and one.month and one.day
     )
     words = " ".join((*(question[start:end] for start, end in absolute), *days))
-    alone = _asks_nothing_else(rest, language_of(question) or "english")
+    alone = _asks_nothing_else(rest)
     return Dated(tuple(dict.fromkeys(absolute.values())), tuple(dict.fromkeys(relative)), words, alone)
 
 
@@ -191,11 +190,10 @@ def _is_free(place: tuple[int, int], taken: Iterable[tuple[int, int]]) -> bool:
     return not any(place[0] < end and start < place[1] for start, end in taken)
 
 
-def _asks_nothing_else(rest: str, language: str) -> bool:
-    """Whether what stands beside the dates only asks: function words, and words like `tell` and `happened`."""
-    words = _patterns().word.findall(_patterns().asking.sub(" ", rest).casefold())
-    known = FUNCTION_WORDS[language], ASKING_WORDS.get(language, frozenset())
-    return all(any(word in some for some in known) for word in words)
+def _asks_nothing_else(rest: str) -> bool:
+    """Whether what stands beside the dates only asks: function words of one language, and words like `happened`."""
+    words = set(_patterns().word.findall(_patterns().asking.sub(" ", rest).casefold()))
+    return any(words <= FUNCTION_WORDS[language] | asking for language, asking in ASKING_WORDS.items())
 
 
 class _Patterns(NamedTuple):

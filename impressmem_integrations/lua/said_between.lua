@@ -2,7 +2,7 @@
 -- KEYS[1]  meta key of the scope
 -- ARGV[1]  most rows of each kind    ARGV[2]  rows of each kind whose times are looked at; a long one counts as several
 -- ARGV[3..] spans, the most wanted first: from and to in ms, `to` excluded
--- Reply: {now in ms, {row of an impression...}, {row of a turn...}}, rows as those of search.lua, without scores
+-- Reply: as that of search.lua, without scores and counts
 -- Can fail: WRONGTYPE. Reads only.
 --
 -- A message's time stands in its value. An impression's is the one it is shown under: when it was said, where its record
@@ -151,4 +151,4 @@ local function turns()
   return out
 end
 
-return {now, impressions(), turns()}
+return {now, impressions(), turns(), 0, 0}

@@ -8,7 +8,8 @@
 -- ARGV[9]  weight of a name's words    ARGV[10] share of it that a label passes on to labels it occurs with
 -- ARGV[11] words of the question, casefolded, joined by UNIT
 -- ARGV[12..] terms
--- Reply: {now in ms, {row of an impression...}, {row of a turn...}}, the best of each, in no order
+-- Reply: {now in ms, {row of an impression...}, {row of a turn...}, impressions and turns that say a term, at least}, the best
+-- rows of each, in no order
 --   row of an impression: score by words, 1 if it says one of the terms itself, score by names, by links, position, then
 --   a row of lib/rows, joined by RECORD
 --   row of a turn: score, 1 if it says one of the terms itself, position, value of `turns`, joined by RECORD
@@ -91,7 +92,7 @@ for i, term in ipairs(terms) do
 end
 
 local function search_impressions()
-  local by_words, positions, says = lookup(impressions, terms, idfs, cap, most_hits)
+  local by_words, positions, says, matching = lookup(impressions, terms, idfs, cap, most_hits)
   local by_names, by_links = by_name(terms, impressions.size, tonumber(ARGV[9]), tonumber(ARGV[10]), most_hits)
   local sums = {}
   for _, scores in ipairs({by_words, by_names, by_links}) do
@@ -106,11 +107,11 @@ local function search_impressions()
     out[i] = string.format('%.9g\30%d\30%.9g\30%.9g\30%d\30', by_words[clue] or 0, says[clue] and 1 or 0,
       by_names[clue] or 0, by_links[clue] or 0, positions[clue]) .. out[i]
   end
-  return out
+  return out, matching
 end
 
 local function search_turns()
-  local scores, positions, says = lookup(turns, terms, idfs, cap, most_hits)
+  local scores, positions, says, matching = lookup(turns, terms, idfs, cap, most_hits)
   for member, score in pairs(scores) do
     local speaker = speakers[member]
     if named and speaker and not said[speaker] then scores[member] = score * other_speaker end
@@ -120,7 +121,10 @@ local function search_turns()
     out[i] = string.format('%.9g\30%d\30%d\30', scores[member], says[member] and 1 or 0, positions[member])
       .. held[member]
   end
-  return out
+  return out, matching
 end
 
-return {now, search_impressions(), turns.size > 0 and search_turns() or {}}
+local notes, noted = search_impressions()
+local messages, heard = {}, 0
+if turns.size > 0 then messages, heard = search_turns() end
+return {now, notes, messages, noted, heard}

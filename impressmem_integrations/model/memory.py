@@ -177,7 +177,8 @@ class Omission:
         count: How many, of those that were looked at.
         units: What they take.
         clues: The first 20 of them.
-        why: `budget`: a larger one shows them; `weak`: they say too little of the question, `fill=True` shows them.
+        why: `budget`: a larger one shows them; `weak`: they say too little of the question, `fill=True` shows more of
+            them, up to 400 of each kind.
     """
 
     what: str

@@ -143,3 +143,17 @@ def test_the_hints_of_three_hundred_notes_are_compact(client, ann):
     ann.save_many(note(f"Marta note {n}", f"text {n}", f"domain {n % 15}", [f"topic {n % 60}"]) for n in range(300))
     for key in ("twins", "alike", "alike-names"):
         assert client.object("encoding", keys.scope_prefix(ann.scope) + "0:" + key) in (b"listpack", b"ziplist")
+
+
+def test_a_batch_larger_than_the_scope_keeps_what_came_last(client):
+    small = ImpressionStore(client=client, user="ann", limits=Limits(max_impressions=3))
+    small.save(**note("old"))
+    small.save(**note("kept", pin=True))
+    results = small.save_many([note(f"n{number}", f"tea {number}") for number in range(10)])
+    assert all(result.ok for result in results)
+    assert {item.clue for item in small.impressions()} == {"kept", "n8", "n9"}
+    small.pin("n8")
+    small.pin("n9")
+    refused = small.save_many([note("x"), note("y")])
+    assert [result.status for result in refused] == ["refused", "refused"]
+    assert "unpin" in refused[0].error

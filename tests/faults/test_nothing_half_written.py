@@ -99,6 +99,10 @@ def test_rd09_out_of_memory_in_mid_save_leaves_no_part_of_it(server, store):
                 CHANGES[change](store)
             assert contents(server) == before, change
         assert store.get("B") is not None
+        store.forget("B")  # what removes needs no memory
+        assert store.get("B") is None
+        store.forget_everything()
+        assert store.stats().impressions == 0
     finally:
         server.admin.config_set("maxmemory", 0)
     assert store.save("Z", "z", category="Food", labels=["Hot"]).ok

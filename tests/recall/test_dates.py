@@ -52,7 +52,10 @@ def may(alice):
     [
         "what happened on 7 May 2023?",
         "What did I tell you on 2023-05-07?",
+        "What happened on Sunday, 7 May 2023?",
+        "what did we talk about on the evening of 7 May 2023?",
         "Was war am 7. Mai 2023?",
+        "Was geschah am 7. Mai 2023?",
         "Qu'est-ce que j'ai dit le 7 mai 2023 ?",
         "¿Qué te conté el 7 de mayo de 2023?",
         "我们2023年5月7日聊了什么？",

@@ -127,3 +127,13 @@ def test_forms_say_first_what_is_written():
     assert forms("x" * 65, 1) == (Form.MANY,)
     assert forms("tea", 251) == (Form.MANY, Form.SET)
     assert forms("tea", 501) == (Form.SET,)
+
+
+def test_how_many_say_a_word_is_told_where_not_all_can_be_shown(store):
+    save(store, range(150))
+    store.remember_turns([{"role": "user", "content": "no such word"}, {"role": "assistant", "content": "ok"}])
+    found = store.recall("tea", budget_units=10_000)
+    (omission,) = (one for one in found.omitted if one.what == "impressions")
+    assert (omission.why, omission.count + len(found)) == ("weak", 150)
+    assert not any(one.what == "turns" for one in found.omitted)
+    assert store.recall("rain", budget_units=10_000).omitted == ()

@@ -69,11 +69,15 @@ class Found(NamedTuple):
         now: The server's time.
         impressions: What was found by words, by names of categories and labels, or along links of labels.
         turns: What was said.
+        more_impressions: How many others say a word of the question, at least; they say less of it.
+        more_turns: The same of what was said.
     """
 
     now: datetime
     impressions: tuple[Noted, ...]
     turns: tuple[Heard, ...]
+    more_impressions: int = 0
+    more_turns: int = 0
 
 
 def search(
@@ -107,8 +111,15 @@ def search(
 
 def found(reply: Sequence[Raw]) -> Found:
     """Read a reply of `lua/search.lua`, or of another script that answers in its form."""
-    now, impressions, heard = reply
-    return Found(moment(int(now)), tuple(map(_noted, impressions)), tuple(map(_heard, heard)))
+    now, impressions, turns, say_it, said_it = reply
+    noted, heard = tuple(map(_noted, impressions)), tuple(map(_heard, turns))
+    return Found(
+        moment(int(now)),
+        noted,
+        heard,
+        max(0, int(say_it) - sum(one.itself for one in noted)),
+        max(0, int(said_it) - sum(one.itself for one in heard)),
+    )
 
 
 def _noted(raw: Raw) -> Noted:

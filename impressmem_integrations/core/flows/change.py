@@ -76,6 +76,8 @@ def save(
 def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[SaveResult]]:
     """Save any number of impressions: up to 1,000 are one script and one transaction, more go in chunks of 200.
 
+    Where a scope cannot hold a chunk at once, it goes in halves: as in single saves, what is weakest leaves.
+
     Args:
         bound: The scope.
         items: Mappings with `clue`, `content`, `category`, `labels` and optionally `pin`, `ttl_seconds`, `source`,
@@ -101,13 +103,22 @@ def save_many(bound: Bound, items: Iterable[Mapping[str, Any]]) -> Flow[list[Sav
             results[at] = SaveResult(clue[:100], "refused", error=str(error))
     most = MOST_PER_SCRIPT if len(good) <= MOST_PER_SCRIPT else _PER_SCRIPT_OF_MANY
     for chunk in chunks(good, lambda entry: len(entry[1].content), most=most):
-        try:
-            saved = yield from _save_all(bound, [item for _, item in chunk])
-        except CapacityError as error:
-            saved = [SaveResult(item.clue.shown, "refused", error=str(error)) for _, item in chunk]
+        saved = yield from _save_chunk(bound, [item for _, item in chunk])
         for (at, _), result in zip(chunk, saved, strict=True):
             results[at] = result
     return [result for result in results if result is not None]
+
+
+def _save_chunk(bound: Bound, items: Sequence[Draft]) -> Flow[list[SaveResult]]:
+    """Save items at once; what a scope cannot hold at once in halves, so that the later ones push out the earlier."""
+    try:
+        return (yield from _save_all(bound, items))
+    except CapacityError as error:
+        if len(items) == 1:
+            return [SaveResult(items[0].clue.shown, "refused", error=str(error))]
+    half = len(items) // 2
+    first = yield from _save_chunk(bound, items[:half])
+    return first + (yield from _save_chunk(bound, items[half:]))
 
 
 def _save_all(bound: Bound, items: Sequence[Draft]) -> Flow[list[SaveResult]]:

@@ -47,11 +47,12 @@ _MOST_COMPARED = 20
 
 
 class _Answer(NamedTuple):
-    """What is shown and what is not, and what stands behind both."""
+    """What is shown and what is not, what stands behind both, and how many were not even read, by reason and kind."""
 
     filling: Filling
     behind: Mapping[Key, Candidate]
     text: str
+    unread: Mapping[tuple[Why, Kind], int]
 
     def units(self, bound: Bound, scored: Scored) -> int:
         """What a row takes as it is shown."""
@@ -128,7 +129,10 @@ def _answer(bound: Bound, query: str, terms: Sequence[str], budget: int, *, fill
 
     floor = 0.0 if fill or dated.alone else CONSTANTS.floor
     filling = ranking.fill(rows, room, cost, lambda row: _terms_of(row.text), floor=floor)
-    return _answered(bound, filling, behind, budget)
+    unread: dict[tuple[Why, Kind], int] = {}
+    if not dated.alone:
+        unread = {("weak", "impression"): found.more_impressions, ("weak", "turn"): found.more_turns}
+    return _answered(bound, filling, behind, budget, unread)
 
 
 def _words(query: str | None) -> list[str]:
@@ -159,14 +163,20 @@ def _text(filling: Filling, behind: Mapping[Key, Candidate]) -> str:
     return render.by_date([(one.at, one.position, one.line) for one in shown]) if shown else ""
 
 
-def _answered(bound: Bound, filling: Filling, behind: Mapping[Key, Candidate], budget: int) -> _Answer:
+def _answered(
+    bound: Bound,
+    filling: Filling,
+    behind: Mapping[Key, Candidate],
+    budget: int,
+    unread: Mapping[tuple[Why, Kind], int],
+) -> _Answer:
     """The filling with its text, without its last rows where the dates above the lines pass the budget."""
     text = _text(filling, behind)
     while filling.chosen and bound.count_units(text) > budget:
         *chosen, last = filling.chosen
         filling = filling._replace(chosen=tuple(chosen), left_out=(last, *filling.left_out))
         text = _text(filling, behind)
-    return _Answer(filling, behind, text)
+    return _Answer(filling, behind, text, unread)
 
 
 def _recall(
@@ -176,33 +186,29 @@ def _recall(
     *,
     labels: tuple[str, ...] | None = None,
     near: tuple[str, ...] = (),
-    more: int = 0,
 ) -> Recall:
     """The result: items in the order they were chosen, their text by date.
 
     Its labels are those of the items unless others are given.
     """
-    filling, behind, text = answer
+    filling, behind, text, _ = answer
     items = tuple(ranked(scored, behind[scored.kind, scored.row.key]) for scored in filling.chosen)
     if labels is None:
         records = (item.impression for item in items)
         labels = tuple(dict.fromkeys(label for record in records if record for label in record.labels))
-    return Recall(
-        items, text, tuple(_omissions(bound, answer, more)), labels, near, bound.count_units(text) if text else 0
-    )
+    return Recall(items, text, tuple(_omissions(bound, answer)), labels, near, bound.count_units(text) if text else 0)
 
 
-def _omissions(bound: Bound, answer: _Answer, more: int) -> Iterator[Omission]:
-    """What a larger budget brings in, `more` unread impressions included; then what says too little of the question."""
+def _omissions(bound: Bound, answer: _Answer) -> Iterator[Omission]:
+    """What a larger budget brings in, then what says too little of the question; what was not read counts as well."""
     filling = answer.filling
     grows = sum(_whole_units(bound, scored) - answer.units(bound, scored) for scored in filling.chosen)
-    reasons: tuple[tuple[Why, tuple[Scored, ...], int], ...]
-    reasons = (("budget", filling.left_out, more), ("weak", filling.weak, 0))
+    reasons: tuple[tuple[Why, tuple[Scored, ...]], ...] = (("budget", filling.left_out), ("weak", filling.weak))
     kinds: tuple[tuple[Kind, str], ...] = (("impression", "impressions"), ("turn", "turns"))
-    for why, rows, unread in reasons:
+    for why, rows in reasons:
         for kind, what in kinds:
             some = [scored for scored in rows if scored.kind == kind and (scored.score > 0 or why == "weak")]
-            extra = unread if kind == "impression" else 0
+            extra = answer.unread.get((why, kind), 0)
             if some or extra:
                 units = [_whole_units(bound, scored) for scored in some]
                 average = sum(units) / len(units) if units else _AVERAGE_UNITS
@@ -242,9 +248,10 @@ def _filed(
     if scores:
         rows.sort(key=lambda scored: (-scored.score, -scored.row.position))
     wanted = [name.shown for name in (*([category] if category else []), *labels)]
-    answer = _answered(bound, _in_order(bound, rows, behind, budget), behind, budget)
+    unread: dict[tuple[Why, Kind], int] = {("budget", "impression"): filed.found - len(filed.items)}
+    answer = _answered(bound, _in_order(bound, rows, behind, budget), behind, budget, unread)
     near = near_names(wanted, filed.names)
-    return _recall(bound, answer, budget, labels=filed.labels, near=near, more=filed.found - len(filed.items))
+    return _recall(bound, answer, budget, labels=filed.labels, near=near)
 
 
 def _in_order(bound: Bound, rows: Sequence[Scored], behind: Mapping[Key, Candidate], budget: int) -> Filling:
@@ -283,7 +290,7 @@ def relevant(bound: Bound, query: str, budget_units: int, shown: Iterable[str]) 
     terms = tokenise_question(query)
     if not terms:
         return ""
-    filling, behind, text = yield from _answer(bound, query, terms, budget_units)
+    filling, behind, text, _ = yield from _answer(bound, query, terms, budget_units)
     known = {("impression", clue) for clue in shown}
     fresh = tuple(scored for scored in filling.chosen if (scored.kind, scored.row.key) not in known)
     return text if len(fresh) == len(filling.chosen) else _text(filling._replace(chosen=fresh), behind)

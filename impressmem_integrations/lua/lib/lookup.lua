@@ -92,7 +92,8 @@ local function heaviest(documents, found, count, most)
   return strongest(documents, sums, documents, most)
 end
 
--- The documents of the rare terms, re-scored with the others where there are others.
+-- The documents of the rare terms, re-scored with the others where there are others; and how many say one of the terms,
+-- at least.
 local function best_documents(index, found, cap, most)
   local rare, documents, listed = rare_terms(found, cap), {}, {}
   local candidates = rare < #found and 3 * most or most
@@ -105,23 +106,26 @@ local function best_documents(index, found, cap, most)
       end
     end
   end
+  local matching = math.max(#documents, found[#found].df)
   documents = heaviest(documents, found, rare, candidates)
-  if rare == #found then return documents end
+  if rare == #found then return documents, matching end
   weigh(index, found, documents)
-  return heaviest(documents, found, #found, most)
+  return heaviest(documents, found, #found, most), matching
 end
 
 -- index: `words` (lib/postings, the terms' lists read), `shares` (of the neighbours at distance 1, 2 ...), `gap` (ms beyond
 -- which rows are no neighbours), `around(document, width)` -> position of the first of the rows around one, and their
 -- members in order; `read(members)` -> per member its time and its document, false where there is no row.
--- Returns member -> score, member -> position, member -> whether it says any of the terms itself.
+-- Returns member -> score, member -> position, member -> whether it says any of the terms itself; and how many rows do,
+-- at least.
 local function lookup(index, terms, idfs, cap, most)
   local found = known_terms(index, terms, idfs)
   local scores, positions, says = {}, {}, {}
-  if not found[1] then return scores, positions, says end
+  if not found[1] then return scores, positions, says, 0 end
   local width, count = #index.shares, #found
   local at, members = {}, {}   -- position -> number of the row; the rows
-  for _, document in ipairs(best_documents(index, found, cap, most)) do
+  local hits, matching = best_documents(index, found, cap, most)
+  for _, document in ipairs(hits) do
     local first, around = index.around(document, width)
     for i, member in ipairs(around) do
       local position = first + i - 1
@@ -163,5 +167,5 @@ local function lookup(index, terms, idfs, cap, most)
     for t = 1, count do score = score + (top[t] or 0) end
     if score > 0 then scores[member] = score end
   end
-  return scores, positions, says
+  return scores, positions, says, matching
 end
