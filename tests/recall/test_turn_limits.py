@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from impressmem_integrations import ImpressionStore, Limits
@@ -56,3 +58,10 @@ def test_a_turn_of_just_the_limit_is_kept(client):
     tight = ImpressionStore(client=client, user="carol", limits=Limits(max_turn_bytes=size - 1))
     with pytest.raises(InvalidInput, match=f"{size:,} bytes"):
         tight.remember_turns(history)
+
+
+def test_a_turn_from_before_1970_is_refused(client):
+    store = ImpressionStore(client=client, user="alice")
+    with pytest.raises(InvalidInput, match="before 1970"):
+        store.remember_turns(said("I keep a lighthouse"), at=datetime(1969, 5, 7, tzinfo=UTC))
+    assert store.stats().turns == 0

@@ -253,10 +253,13 @@ def remember_operation(bound: Bound, turn: Turn, thread: str, now: datetime) -> 
     """Keep a turn's messages as evidence; None where nothing was said in it.
 
     Raises:
-        InvalidInput: The turn alone is over a limit: the script would let all that is kept go, then the turn itself.
+        InvalidInput: The turn alone is over a limit: the script would let all that is kept go, then the turn itself. Or
+            it is from before 1970.
     """
     limits = bound.limits
     at = turn.at or now
+    if milliseconds(at) < 0:
+        raise InvalidInput(f"a turn cannot be from before 1970, and this one is of {at:%Y-%m-%d}")
     args: list[Wire] = [
         one_digest(turn.id),
         limits.max_turns,
