@@ -10,17 +10,19 @@ from impressmem_integrations.core.commands.keep import Write, exact_bytes
 from impressmem_integrations.core.commands.names import KINDS, name_terms, name_words
 from impressmem_integrations.core.commands.records import UNIT
 from impressmem_integrations.core.text import loose
-from impressmem_integrations.core.truth import Record
+from impressmem_integrations.core.truth import LAST_MS, LAST_SEQ, Record, whole
 
 HINTS = ("twins", "alike", "alike-names")
 """Keys of hints, as `lua/lib/plan.lua` describes them."""
+_TURN_PARTS = 6
 _TURN_ID = 2  # time, speaker, id, thread, speaker as shown, text
 
 
 class _Looking(Protocol):
     """An audit, as far as it is needed here."""
 
-    meta: dict[str, str]
+    noted: dict[str, str]
+    meta: dict[str, int]
     records: dict[str, Record]
 
     def key(self, name: str) -> str: ...
@@ -74,8 +76,8 @@ def check_turns(audit: _Looking) -> None:
     turns, places = audit.table("turns"), audit.table("turn-places")
     held: dict[str, list[int]] = {}
     for position, value in turns.items():
-        parts = value.split(UNIT)
-        if position.isdecimal() and len(parts) > _TURN_ID:
+        parts = value.split(UNIT, _TURN_PARTS - 1)
+        if whole(position, LAST_SEQ) and len(parts) == _TURN_PARTS and whole(parts[0], LAST_MS) is not None:
             held.setdefault(parts[_TURN_ID], []).append(int(position))
         else:
             gone = Write("HDEL", audit.key("turns"), (position,))
@@ -94,16 +96,16 @@ def check_turns(audit: _Looking) -> None:
 
 
 def _check_counters(audit: _Looking, turns: Mapping[str, str], positions: list[int]) -> None:
-    noted = {name: int(audit.meta.get(name) or default) for name, default in (("turn_bytes", 0), ("turn_next", 1))}
     wanted = {
         "turn_bytes": sum(len(exact_bytes(value)) for value in turns.values()),
-        "turn_next": max([noted["turn_next"], *(position + 1 for position in positions)]),
+        "turn_next": max([audit.meta.get("turn_next", 1), *(position + 1 for position in positions)]),
     }
-    for name, value in wanted.items():
-        if noted[name] != value:
+    for name, default in (("turn_bytes", 0), ("turn_next", 1)):
+        noted, value = audit.noted.get(name, str(default)), wanted[name]
+        if noted != str(value):
             put = Write("HSET", "meta", (name, str(value)))
-            audit.report("meta", name, f"is {noted[name]}, not {value}", put)
-    first = int(audit.meta.get("turn_first") or 1)
+            audit.report("meta", name, f"is {noted}, not {value}", put)
+    first = audit.meta.get("turn_first", 1)
     if positions and min(positions) < first:
         put = Write("HSET", "meta", ("turn_first", str(min(positions))))
         audit.report("meta", "turn_first", f"is {first}, not {min(positions)}", put)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -74,9 +75,17 @@ class Core(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, about_text: str) -> Core:
-        """Read the stored form."""
-        clues, fixed, stored, omitted, pins_complete, average = json.loads(about_text)
-        return cls(tuple(text.split("\n")), tuple(clues), fixed, stored, _omissions(omitted), pins_complete, average)
+        """Read the stored form.
+
+        Raises:
+            ValueError: It is none.
+        """
+        with _reading():
+            clues, fixed, stored, omitted, pins_complete, average = json.loads(about_text)
+            lines = text.split("\n")
+            _require(len(lines) == len(clues) and lines[0] == render.OPENING and 0 <= fixed <= len(lines))
+            left = _omissions(omitted)
+            return cls(tuple(lines), _texts(clues), int(fixed), int(stored), left, bool(pins_complete), int(average))
 
 
 class Delta(NamedTuple):
@@ -92,10 +101,18 @@ class Delta(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, about_text: str) -> Delta:
-        """Read the stored form: a text that ends with the lines, and what is stored beside them."""
-        clues, gone = json.loads(about_text)
-        lines = text.rsplit("\n", len(clues) + 1)[1:-1]
-        return cls(tuple(lines), tuple(clues), tuple(gone))
+        """Read the stored form: a text that ends with the lines, and what is stored beside them.
+
+        Raises:
+            ValueError: It is none.
+        """
+        with _reading():
+            clues, gone = json.loads(about_text)
+            before, *lines = text.rsplit("\n", len(clues) + 1)
+            if text:  # else not even the pinned notes fit
+                _require(lines.pop() == render.CLOSING and len(lines) == len(clues))
+                _require(not clues or before.endswith("\n" + _SINCE))
+            return cls(tuple(lines), _texts(clues), _texts(gone))
 
 
 class Assembled(NamedTuple):
@@ -259,7 +276,7 @@ def changes_of_stored(new: Assembled, core: Core, delta: Delta, budget_units: in
         "rest": made.text[shown:],
         "room": bytes_of(budget_units * DELTA_SHARE) - taken,
         "included": UNIT.join(made.included),
-        "about": _write_json([made.pins_complete, made.units, _plain(made.omitted)]),
+        "about": _write_json([made.pins_complete, made.units, _plain(made.omitted), *_lengths(made)]),
         "delta_about": delta_about,
         "standing": _around(dict.fromkeys((*core.clues, *delta.clues))) if brief else "",
     }
@@ -270,18 +287,49 @@ def _around(clues: Iterable[str]) -> str:
     return UNIT.join(["", *filter(None, clues), ""])
 
 
-def restored(held: Same) -> Context:
-    """A stored context."""
-    pins_complete, size, omitted = json.loads(held.about)
-    clues = tuple(held.included.split(UNIT)) if held.included else ()
-    return Context(held.text, "", clues, _omissions(omitted), held.epoch, pins_complete, size)
+def restored(held: Same) -> Context | None:
+    """A stored context, or None where its parts do not fit together: somebody else wrote to it."""
+    try:
+        with _reading():
+            pins_complete, size, omitted, *lengths = json.loads(held.about)
+            clues = tuple(held.included.split(UNIT)) if held.included else ()
+            made = Context(held.text, "", clues, _omissions(omitted), held.epoch, bool(pins_complete), int(size))
+            _require(lengths == _lengths(made))
+            return made
+    except ValueError:
+        return None
+
+
+def _lengths(made: Context) -> list[int]:
+    """What tells a context that was cut."""
+    return [len(made.text), len(made.included)]
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Make every error of what cannot be read a ValueError."""
+    try:
+        yield
+    except (TypeError, LookupError, OverflowError, RecursionError) as error:
+        raise ValueError("a stored context cannot be read") from error
+
+
+def _require(sound: bool) -> None:
+    if not sound:
+        raise ValueError("the parts of a stored context do not fit together")
+
+
+def _texts(read: Iterable[object]) -> tuple[str, ...]:
+    texts = tuple(text for text in read if isinstance(text, str))
+    _require(len(texts) == len(tuple(read)))
+    return texts
 
 
 _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _omissions(read: Iterable[tuple[str, int, int, list[str]]]) -> tuple[Omission, ...]:
-    return tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in read)
+    return tuple(Omission(str(what), int(count), int(units), _texts(clues)) for what, count, units, clues in read)
 
 
 def _plain(omitted: Iterable[Omission]) -> tuple[Any, ...]:

@@ -17,16 +17,17 @@ local held = call('HMGET', key, 'seq', 'epoch')
 if not held[1] then
   if not new_core then return {'stale'} end
 elseif held[1] ~= ARGV[4] or not (new_core or held[2] == ARGV[5]) then
-  if tonumber(held[1]) < read_seq then return {'stale'} end
+  if (tonumber(held[1]) or 0) < read_seq then return {'stale'} end
   return {'other', held[2], unpack(call('HMGET', key, 'core', 'kept', 'rest', 'included', 'about'))}
 end
+local last_epoch = tonumber(marks[2] or 0) or 0
 local profiles, most = prefix .. 'snapshots', tonumber(ARGV[8])
 local count = call('ZCARD', profiles)
 call('HSET', key, 'seq', ARGV[3], 'epoch', ARGV[5], unpack(ARGV, 9))
 call('ZADD', profiles, whole(now_ms()), ARGV[1])
 call('HINCRBY', meta_key, 'reused_units', ARGV[6])
 call('HINCRBY', meta_key, 'fresh_units', ARGV[7])
-if tonumber(ARGV[5]) > tonumber(marks[2] or 0) then call('HSET', meta_key, 'epoch', ARGV[5]) end
+if tonumber(ARGV[5]) > last_epoch then call('HSET', meta_key, 'epoch', ARGV[5]) end
 if count >= most then
   for _, old in ipairs(call('ZRANGE', profiles, 0, -most - 1)) do
     call('UNLINK', prefix .. 'snapshot:' .. old)

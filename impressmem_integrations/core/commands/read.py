@@ -150,9 +150,25 @@ class Same(NamedTuple):
 
     @classmethod
     def parse(cls, fields: Sequence[Raw]) -> Same:
-        """Read it from a reply."""
-        epoch, core, kept, rest, included, about = map(as_text, fields)
+        """Read it from a reply.
+
+        Raises:
+            ValueError: It is none: somebody else wrote to it.
+        """
+        epoch, core, kept, rest, included, about = map(_exact_text, fields)
         return cls(int(epoch), core[: int(kept)] + rest, included, about)
+
+
+def _exact_text(raw: Raw) -> str:
+    if raw is None:
+        raise ValueError("a field of a stored context is missing")
+    return raw.decode() if isinstance(raw, bytes) else str(raw)
+
+
+class Damaged(NamedTuple):
+    """A stored context that cannot be read, and its counter when it was stored, or "" where that is the scope's."""
+
+    stored_seq: str = ""
 
 
 class Behind(NamedTuple):
@@ -185,37 +201,49 @@ class Behind(NamedTuple):
     anew: Material | None
 
 
-def context(bound: Bound, profile: str, most_bytes: int, most_names: int) -> Command[Same | Behind | Material]:
+def context(
+    bound: Bound, profile: str, most_bytes: int, most_names: int
+) -> Command[Same | Behind | Damaged | Material]:
     """The stored context of a profile if it is up to date, else what it takes to bring it up to date or make it anew.
 
     Without a profile ("") always what it takes to make one of about that many bytes.
     """
 
-    def parse(reply: Sequence[Raw]) -> Same | Behind | Material:
+    def parse(reply: Sequence[Raw]) -> Same | Behind | Damaged | Material:
         kind, *fields = reply
         match as_text(kind):
             case "same":
-                return Same.parse(fields)
+                try:
+                    return Same.parse(fields)
+                except ValueError:
+                    return Damaged()
             case "delta":
-                generation, seq, stored_seq, epoch, *texts, count, gone, anew = fields[:12]
-                core, kept, rest, core_about, delta_about = map(as_text, texts)
-                return Behind(
-                    int(generation),
-                    int(seq),
-                    as_text(stored_seq),
-                    int(epoch),
-                    core,
-                    core[: int(kept)] + rest,
-                    core_about,
-                    delta_about,
-                    int(count),
-                    tuple(map(as_text, gone)),
-                    tuple(rows(fields[12:])),
-                    _material(anew[1:]) if anew else None,
-                )
+                try:
+                    return _behind(fields)
+                except ValueError:
+                    return Damaged(as_text(fields[2]))
         return _material(fields)
 
     return _read(bound, "context", (profile, most_bytes, most_names), parse)
+
+
+def _behind(fields: Sequence[Raw]) -> Behind:
+    generation, seq, stored_seq, epoch, *texts, count, gone, anew = fields[:12]
+    core, kept, rest, core_about, delta_about = map(_exact_text, texts)
+    return Behind(
+        int(generation),
+        int(seq),
+        as_text(stored_seq),
+        int(epoch),
+        core,
+        core[: int(kept)] + rest,
+        core_about,
+        delta_about,
+        int(count),
+        tuple(map(as_text, gone)),
+        tuple(rows(fields[12:])),
+        _material(anew[1:]) if anew else None,
+    )
 
 
 def material(bound: Bound, most_bytes: int, most_names: int) -> Command[Material]:
@@ -266,7 +294,10 @@ def keep_snapshot(
 
     def parse(reply: Sequence[Raw]) -> Kept:
         kind = as_text(reply[0])
-        return Kept(kind == "kept", Same.parse(reply[1:]) if kind == "other" else None)
+        try:
+            return Kept(kind == "kept", Same.parse(reply[1:]) if kind == "other" else None)
+        except ValueError:
+            return Kept(False, None)
 
     args: list[Wire] = [profile, found.generation, found.seq, found.stored_seq, epoch]
     args += [reused_units, fresh_units, MOST_PROFILES, *chain.from_iterable(fields.items())]

@@ -276,10 +276,23 @@ class Stored(NamedTuple):
     @property
     def shown_at(self) -> datetime:
         """When it was said, else last saved."""
-        return moment(self.held.get("t", self.facts.updated))
+        try:
+            return moment(self.held.get("t", self.facts.updated))
+        except (TypeError, OverflowError) as error:
+            raise _unreadable() from error
 
     def impression(self) -> Impression:
-        """The whole of it."""
+        """The whole of it.
+
+        Raises:
+            CorruptStore: A time of it is none.
+        """
+        try:
+            return self._impression()
+        except (ValueError, TypeError, OverflowError) as error:
+            raise _unreadable() from error
+
+    def _impression(self) -> Impression:
         groups, *labels = self.filing.split(UNIT)
         category, *also = groups.split(GROUP)
         held, facts = self.held, self.facts
@@ -340,10 +353,10 @@ def stored(raw: Raw) -> Stored:
     """
     try:
         text = raw.decode() if isinstance(raw, bytes) else raw
-    except UnicodeDecodeError as error:
+        clue, filing, counted, pinned, expires, record = text.split(RECORD, 5)
+        return Stored(clue, filing, Facts.parse(counted), pinned, expires, read_record(record))
+    except ValueError as error:  # UnicodeDecodeError is one
         raise _unreadable() from error
-    clue, filing, counted, pinned, expires, record = text.split(RECORD, 5)
-    return Stored(clue, filing, Facts.parse(counted), pinned, expires, read_record(record))
 
 
 def read_netstrings(data: bytes) -> list[bytes]:
