@@ -124,6 +124,7 @@ _OTHER = "is it another service's port, or one that wants rediss://?"
 _NO_DATABASE = ("DB index is out of range", "invalid DB index", "SELECT is not allowed in cluster mode")
 _REPLIES: Sequence[tuple[str, type[StoreError], str]] = (
     ("WRONGTYPE", CorruptStore, "a key of this scope holds another type than this package wrote; run check()"),
+    ("CORRUPT", CorruptStore, _FOREIGN),
     ("attempt to", CorruptStore, _FOREIGN),  # Lua's words where a number is none
     ("not an integer", CorruptStore, _FOREIGN),
     ("OOM", StoreError, "the server is out of memory; nothing was written"),

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from impressmem_integrations.core.commands.keep import Write
 from impressmem_integrations.core.commands.records import half_life_ms
-from impressmem_integrations.core.truth import MOST, Record, is_strong, whole, whole_score
+from impressmem_integrations.core.truth import LAST_SEQ, MOST, Record, is_strong, whole, whole_score
 from impressmem_integrations.settings import LAYOUT_VERSION
 
 CHANGES_KEPT = 128
@@ -16,6 +16,7 @@ _PLAIN = ("weak_from", "turn_first", "max_impressions", "epoch", "reused_units",
 """Counters that are written anew from a default when they are needed."""
 _MOST_OF = {
     **dict.fromkeys((*_COUNTERS, *_PLAIN, "delta_floor", "barrier"), MOST),
+    **dict.fromkeys(("turn_first", "turn_next"), LAST_SEQ + 1),
     "generation": 10**15 - 1,
     "half_life": half_life_ms(None),
 }

@@ -9,6 +9,7 @@ from typing import Protocol
 from impressmem_integrations.core.commands.keep import Write, exact_bytes
 from impressmem_integrations.core.commands.names import KINDS, name_terms, name_words
 from impressmem_integrations.core.commands.records import UNIT
+from impressmem_integrations.core.context import is_readable
 from impressmem_integrations.core.text import loose
 from impressmem_integrations.core.truth import LAST_MS, LAST_SEQ, Record, whole
 
@@ -24,6 +25,7 @@ class _Looking(Protocol):
     noted: dict[str, str]
     meta: dict[str, int]
     records: dict[str, Record]
+    seq: int
 
     def key(self, name: str) -> str: ...
     def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
@@ -112,10 +114,14 @@ def _check_counters(audit: _Looking, turns: Mapping[str, str], positions: list[i
 
 
 def check_snapshots(audit: _Looking) -> None:
-    """The list of snapshots names those that are there."""
+    """The list of snapshots names those that are there, and each can be read."""
     listed = audit.table("snapshots")
     there = {name.removeprefix("snapshot:"): name for name in audit.names("snapshot:")}
     audit.remove_others(audit.key("snapshots"), listed, there, "is not there")
     for profile, name in there.items():
+        gone = Write("UNLINK", audit.key(name))
         if profile not in listed:
-            audit.report(audit.key(name), "", "is not listed in snapshots", Write("UNLINK", audit.key(name)))
+            audit.report(audit.key(name), "", "is not listed in snapshots", gone)
+        elif not is_readable(audit.table(name), audit.seq):
+            message = "is a context that cannot be read"
+            audit.report(audit.key(name), "", message, gone, Write("ZREM", audit.key("snapshots"), (profile,)))

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import bytes_of
-from impressmem_integrations.core.commands.read import Material, Same
 from impressmem_integrations.core.commands.records import UNIT
+from impressmem_integrations.core.commands.snapshots import Material, Same
 from impressmem_integrations.model import Context, Impression, Omission
 
 RENDER_VERSION = 2
@@ -298,6 +298,22 @@ def restored(held: Same) -> Context | None:
             return made
     except ValueError:
         return None
+
+
+def is_readable(fields: Mapping[str, str], seq: int) -> bool:
+    """Whether the fields of a stored context fit together, and it is not of a time to come."""
+    try:
+        with _reading():
+            "".join(fields.values()).encode()
+            held = Same.parse([fields[name] for name in ("epoch", "core", "kept", "rest", "included", "about")])
+            core = Core.parse(fields["core"], fields["core_about"])
+            Delta.parse(held.text, fields["delta_about"])
+            int(fields["room"])
+            _require(fields["pinned"] == _around(core.clues[: core.fixed]) and "standing" in fields)
+            _require(0 <= int(fields["seq"]) <= seq and restored(held) is not None)
+    except ValueError:
+        return False
+    return True
 
 
 def _lengths(made: Context) -> list[int]:

@@ -71,8 +71,8 @@ local function may_end(changed, gone, pinned, standing)
   return false
 end
 
-local since = tonumber(stored_seq or '')   -- none where there is no snapshot, or one that somebody else wrote to
-if since then
+local since = tonumber(string.match(stored_seq or '', '^%d+$') or '')
+if since and since <= (tonumber(seq) or 0) then   -- else there is no snapshot, or one that somebody else wrote to
   if #due < CHUNK and tonumber(meta[8] or 0) <= since then
     local changed = call('ZRANGEBYSCORE', prefix .. 'changed', '(' .. stored_seq, '+inf')
     local gone = call('ZRANGEBYSCORE', prefix .. 'withdrawn', '(' .. stored_seq, '+inf')

@@ -13,8 +13,8 @@ from impressmem_integrations.core.bound import (
     Bound,
     bytes_to_read,
 )
-from impressmem_integrations.core.commands import read
-from impressmem_integrations.core.commands.read import Behind, Damaged, Material, Same
+from impressmem_integrations.core.commands import snapshots
+from impressmem_integrations.core.commands.snapshots import Behind, Damaged, Material, Same
 from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Command, Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
@@ -77,7 +77,7 @@ def _too_few_for_pins(bound: Bound, made: Context, budget: int) -> str:
 
 def _current(bound: Bound, budget: int) -> Flow[Context]:
     profile = contexts.profile(budget, bound.unit_name)
-    found = yield from ask(read.context(bound, profile, bytes_to_read(budget), _names_to_read(budget)))
+    found = yield from ask(snapshots.context(bound, profile, bytes_to_read(budget), _names_to_read(budget)))
     if isinstance(found, Same):
         held = contexts.restored(found)
         if held is not None:
@@ -120,7 +120,7 @@ def _appended(bound: Bound, profile: str, budget: int, found: Behind) -> Flow[Co
 
 
 def _material(bound: Bound, budget: int) -> Command[Material]:
-    return read.material(bound, bytes_to_read(budget), _names_to_read(budget))
+    return snapshots.material(bound, bytes_to_read(budget), _names_to_read(budget))
 
 
 def _names_to_read(budget: int) -> int:
@@ -135,7 +135,7 @@ def _kept(
     shared = common_prefix(before, made.text)
     reused = bound.count_units(made.text[:shared])
     fresh = max(0, made.units - reused)
-    command = read.keep_snapshot(bound, profile, found, made.epoch, reused, fresh, fields)
+    command = snapshots.keep_snapshot(bound, profile, found, made.epoch, reused, fresh, fields)
     try:
         kept = yield from ask(command)
     except StoreUnavailable:
