@@ -32,6 +32,7 @@ CACHEABLE_UNITS = 1_400
 """Below about 1,024 tokens no provider caches a prefix, so nothing is gained by keeping one."""
 
 CountUnits = Callable[[str], int]
+_MOST_BYTES = 2**53
 _SINCE = "Since then (a line here replaces an older one about the same name above):"
 
 
@@ -108,10 +109,11 @@ class Delta(NamedTuple):
         """
         with _reading():
             clues, gone = json.loads(about_text)
-            before, *lines = text.rsplit("\n", len(clues) + 1)
-            if text:  # else not even the pinned notes fit
-                _require(lines.pop() == render.CLOSING and len(lines) == len(clues))
-                _require(not clues or before.endswith("\n" + _SINCE))
+            _, since, tail = text.rpartition(f"\n{_SINCE}\n")
+            *lines, end = tail.split("\n")
+            _require(not text or end == render.CLOSING)  # "": not even the pinned notes fit
+            lines = lines if since else []
+            _require(len(lines) == len(clues))
             return cls(tuple(lines), _texts(clues), _texts(gone))
 
 
@@ -308,7 +310,7 @@ def is_readable(fields: Mapping[str, str], seq: int) -> bool:
             held = Same.parse([fields[name] for name in ("epoch", "core", "kept", "rest", "included", "about")])
             core = Core.parse(fields["core"], fields["core_about"])
             Delta.parse(held.text, fields["delta_about"])
-            int(fields["room"])
+            _require(abs(int(fields["room"])) <= _MOST_BYTES)
             _require(fields["pinned"] == _around(core.clues[: core.fixed]) and "standing" in fields)
             _require(0 <= int(fields["seq"]) <= seq and restored(held) is not None)
     except ValueError:

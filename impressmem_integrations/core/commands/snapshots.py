@@ -14,6 +14,7 @@ from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.model import Impression
 
 MOST_PROFILES = 8
+_MOST = 2**53
 
 
 class Material(NamedTuple):
@@ -48,13 +49,27 @@ class Same(NamedTuple):
             ValueError: It is none: somebody else wrote to it.
         """
         epoch, core, kept, rest, included, about = map(_exact_text, fields)
-        return cls(int(epoch), core[: int(kept)] + rest, included, about)
+        return cls(_count(epoch), _shown(core, kept) + rest, included, about)
 
 
 def _exact_text(raw: Raw) -> str:
     if raw is None:
         raise ValueError("a field of a stored context is missing")
     return raw.decode() if isinstance(raw, bytes) else str(raw)
+
+
+def _count(text: str) -> int:
+    if not 0 <= int(text) <= _MOST:
+        raise ValueError("a number of a stored context is out of range")
+    return int(text)
+
+
+def _shown(core: str, kept: str) -> str:
+    """As much of a core as its context shows: whole lines."""
+    end = _count(kept)
+    if end > len(core) or (end and core[end : end + 1] not in ("", "\n")):
+        raise ValueError("a stored context ends within a line")
+    return core[:end]
 
 
 class Damaged(NamedTuple):
@@ -127,9 +142,9 @@ def _behind(fields: Sequence[Raw]) -> Behind:
         int(generation),
         int(seq),
         as_text(stored_seq),
-        int(epoch),
+        _count(_exact_text(epoch)),
         core,
-        core[: int(kept)] + rest,
+        _shown(core, kept) + rest,
         core_about,
         delta_about,
         int(count),
