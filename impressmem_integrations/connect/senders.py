@@ -126,6 +126,7 @@ _REPLIES: Sequence[tuple[str, type[StoreError], str]] = (
     ("WRONGTYPE", CorruptStore, "a key of this scope holds another type than this package wrote; run check()"),
     ("CORRUPT", CorruptStore, _FOREIGN),
     ("attempt to", CorruptStore, _FOREIGN),  # Lua's words where a number is none
+    ("bad argument", CorruptStore, _FOREIGN),
     ("not an integer", CorruptStore, _FOREIGN),
     ("OOM", StoreError, "the server is out of memory; nothing was written"),
     ("READONLY", StoreError, "the server is a read-only replica; nothing was written"),

@@ -64,9 +64,9 @@ def check_names(audit: _Looking) -> None:
         for name in audit.living(kind):
             field = kind + UNIT + name
             terms = found.get(field)
-            if terms is None:
+            if terms is None or (terms and not all(terms.split(UNIT))):
                 terms = name_terms(name)
-                audit.report(key, field, "is missing", Write("HSET", key, (field, terms)))
+                audit.report(key, field, "is missing or no list of words", Write("HSET", key, (field, terms)))
             named[field] = terms
             words.update(dict.fromkeys(name_words(kind, name, terms), 0.0))
     audit.remove_others(key, found, named, "names nothing that lives")

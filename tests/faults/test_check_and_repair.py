@@ -98,6 +98,7 @@ DAMAGES = {
     "no such bucket": lambda a: a.rename(a.keys(NOW + "posting:*")[0], NOW + "posting:99"),
     "postings of another form": lambda a: a.hset(NOW + "postings", "zebra", ""),
     "name without words": lambda a: a.hdel(NOW + "name-terms", "label\x1fHot"),
+    "words of a name that are none": lambda a: a.hset(NOW + "name-terms", "label\x1fHot", "\x1f"),
     "words of no name": lambda a: a.hset(NOW + "name-terms", "label\x1fCold", "cold"),
     "word of no name": lambda a: a.zadd(NOW + "name-words", {"cold\x1f1\x1flabel\x1fCold": 0}),
     "term lost": lambda a: a.hset(NOW + "terms", "A", "2\x1e57\x1fzebra"),
@@ -193,7 +194,7 @@ COUNTERS = ["seq", "clock", "delta_floor", "weak_from", "generation", "half_life
 COUNTERS += ["turn_first", "turn_next", "turn_bytes", "epoch", "barrier", "reused_units", "fresh_units"]
 
 
-@pytest.mark.parametrize("value", ["abc", "1.5", "nan", "inf", "", "-1", "99999999999999999999", b"\xff"])
+@pytest.mark.parametrize("value", ["abc", "1.5", "nan", "", "-1", "9" * 20, b"\xff"])
 @pytest.mark.parametrize("field", COUNTERS)
 def test_a_counter_that_is_no_number_is_mended(server, store, field, value):
     store.remember_turns([{"role": "user", "content": "I had tea with Ann"}])
@@ -235,7 +236,7 @@ SNAPSHOT = ["seq", "epoch", "core", "kept", "rest", "room", "included", "about",
 
 
 @pytest.mark.parametrize("stale", [False, True])
-@pytest.mark.parametrize("value", ["abc", "", "5", "nan", "[]", "[[],[]]", "99999999999999999999", b"\xff", None])
+@pytest.mark.parametrize("value", ["abc", "", "5", "[[],[]]", "9" * 20, b"\xff", None])
 @pytest.mark.parametrize("field", SNAPSHOT)
 def test_a_stored_context_that_cannot_be_read_is_made_anew(server, store, field, value, stale):
     store.save("D", "dates", category="Food", labels=["Meal"])
