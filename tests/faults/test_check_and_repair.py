@@ -8,7 +8,7 @@ import pytest
 
 from impressmem_integrations import ImpressionStore, Limits
 from impressmem_integrations.core.flows.transfer import export_lines
-from impressmem_integrations.errors import ConfigurationError, CorruptStore
+from impressmem_integrations.errors import ConfigurationError, CorruptStore, InvalidInput
 from impressmem_integrations.model import Problem
 from tests.servers import RunningServer
 
@@ -304,6 +304,17 @@ def test_another_half_life_takes_hold_with_repair(client, store):
     assert client.zscore(NOW + "strength", "Ｃ") > strong * 10
     assert client.hget(PREFIX + "meta", "half_life") == b"86400000"
     assert other.check() == store.check() == []
+
+
+def test_times_of_any_length_are_read_back_and_sound(client):
+    limits = Limits(half_life_days=1e15, ttl_seconds=1e15)
+    store = ImpressionStore(client=client, user="ann", limits=limits)
+    store.save("A", "tea", category="Food", labels=["Hot"])
+    store.save("B", "bread", category="Food", labels=["Hot"], ttl_seconds=1e11)
+    assert {item.content for item in store.impressions()} == {"tea", "bread"}
+    assert store.check() == store.repair() == []
+    with pytest.raises(InvalidInput, match="ttl_seconds"):
+        store.save("C", "cake", category="Food", labels=["Hot"], ttl_seconds=9e11)
 
 
 def test_repair_puts_the_scope_back_into_the_registry(server, store):
