@@ -21,12 +21,13 @@ from redis.exceptions import (
 
 from impressmem_integrations.connect.exchange import Exchange
 from impressmem_integrations.connect.urls import EMBEDDED_SHOWN
-from impressmem_integrations.core.effects import Command, R
+from impressmem_integrations.core.effects import Command, R, Raw
 from impressmem_integrations.core.scripts import Script, script
 from impressmem_integrations.core.text import whole_characters
 from impressmem_integrations.errors import (
     ConfigurationError,
     CorruptStore,
+    ImpressMemError,
     StoreError,
     StoreTimeout,
     StoreUnavailable,
@@ -84,7 +85,7 @@ def send(exchange: Exchange, command: Command[R], shown: str) -> R:
             raise translated(error, shown) from error
         else:
             break
-    return command.parse(reply)
+    return _parsed(command, reply, shown)
 
 
 async def asend(client: Any, command: Command[R], shown: str) -> R:
@@ -104,14 +105,29 @@ async def asend(client: Any, command: Command[R], shown: str) -> R:
             raise translated(error, shown) from error
         else:
             break
-    return command.parse(reply)
+    return _parsed(command, reply, shown)
 
 
+def _parsed(command: Command[R], reply: Raw, shown: str) -> R:
+    """What a reply says. One that does not read is no fault of the caller: somebody else wrote to the scope."""
+    try:
+        return command.parse(reply)
+    except ImpressMemError:
+        raise
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
+        raise CorruptStore(f"{_FOREIGN} (server at {shown})") from error
+
+
+_FOREIGN = "a key of this scope holds what this package did not write; run check() and repair()"
 _HINT = "check that it runs and the URL is right, or use 'embedded' to need no server"
 _OTHER = "is it another service's port, or one that wants rediss://?"
 _NO_DATABASE = ("DB index is out of range", "invalid DB index", "SELECT is not allowed in cluster mode")
 _REPLIES: Sequence[tuple[str, type[StoreError], str]] = (
     ("WRONGTYPE", CorruptStore, "a key of this scope holds another type than this package wrote; run check()"),
+    ("CORRUPT", CorruptStore, _FOREIGN),
+    ("attempt to", CorruptStore, _FOREIGN),  # Lua's words where a number is none
+    ("bad argument", CorruptStore, _FOREIGN),
+    ("not an integer", CorruptStore, _FOREIGN),
     ("OOM", StoreError, "the server is out of memory; nothing was written"),
     ("READONLY", StoreError, "the server is a read-only replica; nothing was written"),
     ("MISCONF", StoreError, "the server cannot persist and refuses writes; nothing was written"),

@@ -12,23 +12,27 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from impressmem_integrations.core.audit_meta import check_meta, readable_meta
 from impressmem_integrations.core.audit_parts import HINTS, check_hints, check_names, check_snapshots, check_turns
 from impressmem_integrations.core.audit_postings import check_postings
 from impressmem_integrations.core.commands.keep import Write
 from impressmem_integrations.core.commands.records import GROUP, RECORD, UNIT, Facts, half_life_ms, source_digest
 from impressmem_integrations.core.truth import (
+    LAST_MS,
+    LAST_SEQ,
     Record,
     folded,
     is_strong,
+    is_time,
     read_content,
     read_facts,
     read_filing,
     strength,
+    whole,
+    whole_score,
 )
 from impressmem_integrations.model import Problem
-from impressmem_integrations.settings import LAYOUT_VERSION
 
-CHANGES_KEPT = 128
 SEEN_KEPT = 500
 _TRUTH = ("impressions", "filing", "facts")
 _FIXED = {
@@ -80,7 +84,7 @@ def audit(dump: Dump) -> list[Finding]:
 def strength_writes(dump: Dump, half_life_ms: int) -> list[Write]:
     """What applies another half-life to a sound scope; [] where it is in force already."""
     found = _Audit(dump)
-    if not found.meta or found.meta.get("half_life") == str(half_life_ms):
+    if not found.noted or found.noted.get("half_life") == str(half_life_ms):
         return []
     found.read_truth()
     key = found.key("strength")
@@ -105,16 +109,18 @@ class _Audit:
 
     def __init__(self, dump: Dump) -> None:
         self.dump = dump
-        self.meta = dump.tables.get("meta", {}) if dump.kinds.get("meta") == "hash" else {}
-        self.generation = self.meta.get("generation") or self._newest_generation()
+        self.noted = dump.tables.get("meta", {}) if dump.kinds.get("meta") == "hash" else {}
+        self.meta = readable_meta(self.noted)
+        self.generation = str(self.meta.get("generation", self._newest_generation()))
         self.records: dict[str, Record] = {}
         self.found: list[Finding] = []
-        self.seq = int(self.meta.get("seq") or 0)
+        stamps = (whole_score(at) or 0 for name in ("changed", "withdrawn") for at in self.table(name).values())
+        self.seq = max(self.meta.get("seq", 0), self.meta.get("delta_floor", 0), *stamps, 0)
 
-    def _newest_generation(self) -> str:
-        """Where meta is lost: the newest generation that holds records, since erasing begins with the next."""
+    def _newest_generation(self) -> int:
+        """Where meta does not say it: the newest generation that holds records, since erasing begins with the next."""
         matches = (_GENERATION.fullmatch(name) for name in self.dump.kinds)
-        return str(max((int(m[1]) for m in matches if m and m[2] == "impressions"), default=0))
+        return max((int(m[1]) for m in matches if m and m[2] == "impressions"), default=0)
 
     def key(self, name: str) -> str:
         return f"{self.generation}:{name}"
@@ -138,9 +144,9 @@ class _Audit:
             self.compare(name, expected)
         self.check_spelling()
         check_postings(self, "", {clue: record.facts.seq for clue, record in self.records.items()})
-        check_postings(self, "turn-", {place: int(place) for place in self.table("turns") if place.isdecimal()})
+        check_postings(self, "turn-", {place: int(place) for place in self.table("turns") if whole(place, LAST_SEQ)})
         self.check_subsets()
-        self.check_meta()
+        check_meta(self)
         self.check_threads()
         check_hints(self)
         check_names(self)
@@ -179,6 +185,9 @@ class _Audit:
         records, filings, facts = (self.table(name) for name in _TRUTH)
         memberships: Callable[[], Mapping[str, tuple[list[str], list[str]]]] = self._memberships()
         for clue in dict.fromkeys((*records, *filings, *facts)):
+            if folded(clue) is None:
+                self.report_ghost(clue, "is no valid name of a clue")
+                continue
             content = read_content(records.get(clue))
             if content is None:
                 self.report_ghost(clue, "has no readable record")
@@ -216,7 +225,7 @@ class _Audit:
             if not known:
                 for at, family in enumerate(("category:", "label:")):
                     for name in self.names(family):
-                        for clue in self.table(name):
+                        for clue in self.table(name) if folded(name.removeprefix(family)) else ():
                             known.setdefault(clue, ([], []))[at].append(name.removeprefix(family))
             return known
 
@@ -226,8 +235,8 @@ class _Audit:
         if found:
             numbers = (found.created, found.updated, found.touched, found.revision, found.seq, found.uses, found.used)
         else:
-            touched = int(float(self.table("clues").get(clue, self.meta.get("clock") or 0)))
-            seq = int(float(self.table("created").get(clue, self.seq)))
+            touched = whole_score(self.table("clues").get(clue), LAST_MS) or min(self.meta.get("clock", 0), LAST_MS)
+            seq = whole_score(self.table("created").get(clue), LAST_SEQ) or min(self.seq, LAST_SEQ)
             numbers = (touched, touched, touched, 1, seq, 0, 0)
         return Facts(*numbers, content[1], source_digest(content[0]))
 
@@ -237,7 +246,7 @@ class _Audit:
         """Key name -> member -> score, for every index that the records decide alone."""
         tables: dict[str, dict[str, float]] = defaultdict(dict)
         pins = self.table("pins")
-        half_life = float(self.meta.get("half_life") or half_life_ms(None))
+        half_life = float(self.meta.get("half_life", half_life_ms(None)))
         for name in ("clues", "created", "strength", "categories", "labels"):
             tables[name] = {}
         for name in self.names("category:", "label:", "links:"):
@@ -292,9 +301,7 @@ class _Audit:
         for kind in _KINDS:
             for name in self.living(kind):
                 key_form = folded(name)
-                if key_form is None:
-                    self.report(self.key(_KINDS[kind]), name, f"is no valid name of a {kind}")
-                elif key_form != name:
+                if key_form is not None and key_form != name:
                     expected[kind + UNIT + key_form] = name
                     expected[kind + RECORD + name] = key_form
         for spelled, value in expected.items():
@@ -310,7 +317,8 @@ class _Audit:
                 self.report(
                     self.key("expiry"), clue, "is pinned and cannot expire", Write("ZREM", self.key("expiry"), (clue,))
                 )
-        floor = int(self.meta.get("delta_floor") or 0)
+        self.check_scores()
+        floor = self.meta.get("delta_floor", 0)
         for clue, record in self.records.items():
             if record.facts.seq > floor and float(self.table("changed").get(clue, 0)) <= 0:
                 self.report(self.key("changed"), clue, "is missing", *self.contexts_anew())
@@ -318,46 +326,23 @@ class _Audit:
                 gone = Write("ZREM", self.key("withdrawn"), (clue,))
                 self.report(self.key("withdrawn"), clue, "is alive", gone)
 
-    # --- counters and bounds --------------------------------------------------------------------------------------
-
-    def check_meta(self) -> None:
-        journal = {entry: value.split(" ") for entry, value in self.table("journal").items()}
-        for entry, (noted, counted) in journal.items():
-            if noted != counted:
-                message = f"notes {noted or 'no'} bytes and has {counted}"
-                self.report(self.key("journal"), entry, message, Write("XDEL", self.key("journal"), (entry,)))
-        if not (self.meta or self.records or journal):
-            return
-        wanted: dict[str, int] = {"journal_bytes": sum(int(noted or 0) for noted, _ in journal.values())}
-        facts = [record.facts for record in self.records.values()]
-        stamps = [int(float(at)) for name in ("changed", "withdrawn") for at in self.table(name).values()]
-        floor = int(self.meta.get("delta_floor") or 0)
-        wanted["seq"] = max([self.seq, floor, *(one.seq for one in facts), *stamps])
-        wanted["clock"] = max([int(self.meta.get("clock") or 0), *(one.touched for one in facts)])
-        wanted["generation"] = int(self.generation)
-        wanted["layout"] = LAYOUT_VERSION
-        if self.records:
-            wanted["half_life"] = int(self.meta.get("half_life") or half_life_ms(None))
-        for name, value in wanted.items():
-            if self.meta.get(name) != str(value):
-                # 'generation' of a scope that never was erased and 'seq' of an empty one may be absent
-                if name not in self.meta and value == 0:
-                    continue
-                message = f"is {self.meta.get(name, 'missing')}, not {value}"
-                self.report("meta", name, message, Write("HSET", "meta", (name, str(value))))
-        if self.meta.get("purge"):
-            self.report("meta", "purge", "names erased generations still to purge", Write("HDEL", "meta", ("purge",)))
-        plain = [
-            record.facts.touched
-            for clue, record in self.records.items()
-            if clue not in self.table("pins") and not is_strong(record.facts)
-        ]
-        found, first = int(self.meta.get("weak_from") or 0), min(plain, default=0)
-        if plain and found > first:
-            mended = Write("HSET", "meta", ("weak_from", str(first)))
-            self.report("meta", "weak_from", f"is {found}, above {first}", mended)
+    def check_scores(self) -> None:
+        """Times are times, and stamps of changes whole numbers: what is none takes what the record says, or goes."""
+        for name in ("pins", "expiry"):
+            for clue, at in self.table(name).items():
+                if clue in self.records and not is_time(at):
+                    key, touched = self.key(name), str(self.records[clue].facts.touched)
+                    mended = Write("ZADD", key, (touched, clue)) if name == "pins" else Write("ZREM", key, (clue,))
+                    self.report(key, clue, f"stands at {at}, which is no time", mended)
         for name in ("changed", "withdrawn"):
-            self.check_length(self.key(name), self.table(name), CHANGES_KEPT, *self.contexts_anew())
+            for clue, at in self.table(name).items():
+                if whole_score(at) is None:
+                    gone = Write("ZREM", self.key(name), (clue,))
+                    self.report(
+                        self.key(name), clue, f"stands at {at}, which is no change", gone, *self.contexts_anew()
+                    )
+
+    # --- bounds ------------------------------------------------------------------------------------------------------
 
     def check_length(self, key: str, found: Mapping[str, str], most: int, *also: Write) -> None:
         oldest = sorted(found, key=lambda member: float(found[member]))[: max(0, len(found) - most)]
@@ -372,6 +357,9 @@ class _Audit:
                 if name.removeprefix("seen:") not in listed:
                     self.report(name, "", "is not listed in threads", Write("THREAD", name))
                 self.check_length(name, self.dump.tables.get(name, {}), SEEN_KEPT)
-        for thread in listed:
+        for thread, at in listed.items():
+            if not is_time(at):
+                anew = (Write("ZREM", "threads", (thread,)), Write("THREAD", "seen:" + thread))
+                self.report("threads", thread, f"stands at {at}, which is no time", *anew)
             if self.dump.kinds.get("seen:" + thread) != "zset":
                 self.report("threads", thread, "has no turns", Write("THREAD", "seen:" + thread))

@@ -9,19 +9,23 @@ from typing import Protocol
 from impressmem_integrations.core.commands.keep import Write, exact_bytes
 from impressmem_integrations.core.commands.names import KINDS, name_terms, name_words
 from impressmem_integrations.core.commands.records import UNIT
+from impressmem_integrations.core.context import is_readable
 from impressmem_integrations.core.text import loose
-from impressmem_integrations.core.truth import Record
+from impressmem_integrations.core.truth import LAST_MS, LAST_SEQ, Record, whole
 
 HINTS = ("twins", "alike", "alike-names")
 """Keys of hints, as `lua/lib/plan.lua` describes them."""
+_TURN_PARTS = 6
 _TURN_ID = 2  # time, speaker, id, thread, speaker as shown, text
 
 
 class _Looking(Protocol):
     """An audit, as far as it is needed here."""
 
-    meta: dict[str, str]
+    noted: dict[str, str]
+    meta: dict[str, int]
     records: dict[str, Record]
+    seq: int
 
     def key(self, name: str) -> str: ...
     def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
@@ -60,9 +64,9 @@ def check_names(audit: _Looking) -> None:
         for name in audit.living(kind):
             field = kind + UNIT + name
             terms = found.get(field)
-            if terms is None:
+            if terms is None or (terms and not all(terms.split(UNIT))):
                 terms = name_terms(name)
-                audit.report(key, field, "is missing", Write("HSET", key, (field, terms)))
+                audit.report(key, field, "is missing or no list of words", Write("HSET", key, (field, terms)))
             named[field] = terms
             words.update(dict.fromkeys(name_words(kind, name, terms), 0.0))
     audit.remove_others(key, found, named, "names nothing that lives")
@@ -74,8 +78,8 @@ def check_turns(audit: _Looking) -> None:
     turns, places = audit.table("turns"), audit.table("turn-places")
     held: dict[str, list[int]] = {}
     for position, value in turns.items():
-        parts = value.split(UNIT)
-        if position.isdecimal() and len(parts) > _TURN_ID:
+        parts = value.split(UNIT, _TURN_PARTS - 1)
+        if whole(position, LAST_SEQ) and len(parts) == _TURN_PARTS and whole(parts[0], LAST_MS) is not None:
             held.setdefault(parts[_TURN_ID], []).append(int(position))
         else:
             gone = Write("HDEL", audit.key("turns"), (position,))
@@ -94,26 +98,30 @@ def check_turns(audit: _Looking) -> None:
 
 
 def _check_counters(audit: _Looking, turns: Mapping[str, str], positions: list[int]) -> None:
-    noted = {name: int(audit.meta.get(name) or default) for name, default in (("turn_bytes", 0), ("turn_next", 1))}
     wanted = {
         "turn_bytes": sum(len(exact_bytes(value)) for value in turns.values()),
-        "turn_next": max([noted["turn_next"], *(position + 1 for position in positions)]),
+        "turn_next": max([audit.meta.get("turn_next", 1), *(position + 1 for position in positions)]),
     }
-    for name, value in wanted.items():
-        if noted[name] != value:
+    for name, default in (("turn_bytes", 0), ("turn_next", 1)):
+        noted, value = audit.noted.get(name, str(default)), wanted[name]
+        if noted != str(value):
             put = Write("HSET", "meta", (name, str(value)))
-            audit.report("meta", name, f"is {noted[name]}, not {value}", put)
-    first = int(audit.meta.get("turn_first") or 1)
+            audit.report("meta", name, f"is {noted}, not {value}", put)
+    first = audit.meta.get("turn_first", 1)
     if positions and min(positions) < first:
         put = Write("HSET", "meta", ("turn_first", str(min(positions))))
         audit.report("meta", "turn_first", f"is {first}, not {min(positions)}", put)
 
 
 def check_snapshots(audit: _Looking) -> None:
-    """The list of snapshots names those that are there."""
+    """The list of snapshots names those that are there, and each can be read."""
     listed = audit.table("snapshots")
     there = {name.removeprefix("snapshot:"): name for name in audit.names("snapshot:")}
     audit.remove_others(audit.key("snapshots"), listed, there, "is not there")
     for profile, name in there.items():
+        gone = Write("UNLINK", audit.key(name))
         if profile not in listed:
-            audit.report(audit.key(name), "", "is not listed in snapshots", Write("UNLINK", audit.key(name)))
+            audit.report(audit.key(name), "", "is not listed in snapshots", gone)
+        elif not is_readable(audit.table(name), audit.seq):
+            message = "is a context that cannot be read"
+            audit.report(audit.key(name), "", message, gone, Write("ZREM", audit.key("snapshots"), (profile,)))

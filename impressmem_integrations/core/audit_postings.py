@@ -9,6 +9,7 @@ from typing import Protocol
 from impressmem_integrations.core.commands.keep import Write, exact, exact_bytes
 from impressmem_integrations.core.commands.terms import read_terms
 from impressmem_integrations.core.postings import Form, bucket, forms, pack, score, unpack, weight_of
+from impressmem_integrations.core.truth import whole, whole_score
 
 _PAIRS_AT_ONCE = 200
 
@@ -57,7 +58,7 @@ def _places(audit: _Looking, index: str) -> dict[str, dict[str, str | Postings]]
 
 def _members(table: Mapping[str, str]) -> Postings:
     """The postings of a sorted set; none where a member or a score is none of ours."""
-    members = {int(document): weight_of(int(float(at))) for document, at in table.items() if document.isdecimal()}
+    members = {int(document): weight_of(whole_score(at) or 0) for document, at in table.items() if whole(document)}
     scores = {str(document): str(score(document, weight)) for document, weight in members.items()}
     return members if scores == table else {}
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import bytes_of
-from impressmem_integrations.core.commands.read import Material, Same
 from impressmem_integrations.core.commands.records import UNIT
+from impressmem_integrations.core.commands.snapshots import Material, Same
 from impressmem_integrations.model import Context, Impression, Omission
 
 RENDER_VERSION = 2
@@ -31,6 +32,7 @@ CACHEABLE_UNITS = 1_400
 """Below about 1,024 tokens no provider caches a prefix, so nothing is gained by keeping one."""
 
 CountUnits = Callable[[str], int]
+_MOST_BYTES = 2**53
 _SINCE = "Since then (a line here replaces an older one about the same name above):"
 
 
@@ -74,9 +76,17 @@ class Core(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, about_text: str) -> Core:
-        """Read the stored form."""
-        clues, fixed, stored, omitted, pins_complete, average = json.loads(about_text)
-        return cls(tuple(text.split("\n")), tuple(clues), fixed, stored, _omissions(omitted), pins_complete, average)
+        """Read the stored form.
+
+        Raises:
+            ValueError: It is none.
+        """
+        with _reading():
+            clues, fixed, stored, omitted, pins_complete, average = json.loads(about_text)
+            lines = text.split("\n")
+            _require(len(lines) == len(clues) and lines[0] == render.OPENING and 0 <= fixed <= len(lines))
+            left = _omissions(omitted)
+            return cls(tuple(lines), _texts(clues), int(fixed), int(stored), left, bool(pins_complete), int(average))
 
 
 class Delta(NamedTuple):
@@ -92,10 +102,19 @@ class Delta(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, about_text: str) -> Delta:
-        """Read the stored form: a text that ends with the lines, and what is stored beside them."""
-        clues, gone = json.loads(about_text)
-        lines = text.rsplit("\n", len(clues) + 1)[1:-1]
-        return cls(tuple(lines), tuple(clues), tuple(gone))
+        """Read the stored form: a text that ends with the lines, and what is stored beside them.
+
+        Raises:
+            ValueError: It is none.
+        """
+        with _reading():
+            clues, gone = json.loads(about_text)
+            _, since, tail = text.rpartition(f"\n{_SINCE}\n")
+            *lines, end = tail.split("\n")
+            _require(not text or end == render.CLOSING)  # "": not even the pinned notes fit
+            lines = lines if since else []
+            _require(len(lines) == len(clues))
+            return cls(tuple(lines), _texts(clues), _texts(gone))
 
 
 class Assembled(NamedTuple):
@@ -259,7 +278,7 @@ def changes_of_stored(new: Assembled, core: Core, delta: Delta, budget_units: in
         "rest": made.text[shown:],
         "room": bytes_of(budget_units * DELTA_SHARE) - taken,
         "included": UNIT.join(made.included),
-        "about": _write_json([made.pins_complete, made.units, _plain(made.omitted)]),
+        "about": _write_json([made.pins_complete, made.units, _plain(made.omitted), *_lengths(made)]),
         "delta_about": delta_about,
         "standing": _around(dict.fromkeys((*core.clues, *delta.clues))) if brief else "",
     }
@@ -270,18 +289,65 @@ def _around(clues: Iterable[str]) -> str:
     return UNIT.join(["", *filter(None, clues), ""])
 
 
-def restored(held: Same) -> Context:
-    """A stored context."""
-    pins_complete, size, omitted = json.loads(held.about)
-    clues = tuple(held.included.split(UNIT)) if held.included else ()
-    return Context(held.text, "", clues, _omissions(omitted), held.epoch, pins_complete, size)
+def restored(held: Same) -> Context | None:
+    """A stored context, or None where its parts do not fit together: somebody else wrote to it."""
+    try:
+        with _reading():
+            pins_complete, size, omitted, *lengths = json.loads(held.about)
+            clues = tuple(held.included.split(UNIT)) if held.included else ()
+            made = Context(held.text, "", clues, _omissions(omitted), held.epoch, bool(pins_complete), int(size))
+            _require(lengths == _lengths(made))
+            return made
+    except ValueError:
+        return None
+
+
+def is_readable(fields: Mapping[str, str], seq: int) -> bool:
+    """Whether the fields of a stored context fit together, and it is not of a time to come."""
+    try:
+        with _reading():
+            "".join(fields.values()).encode()
+            held = Same.parse([fields[name] for name in ("epoch", "core", "kept", "rest", "included", "about")])
+            core = Core.parse(fields["core"], fields["core_about"])
+            Delta.parse(held.text, fields["delta_about"])
+            _require(abs(int(fields["room"])) <= _MOST_BYTES)
+            _require(fields["pinned"] == _around(core.clues[: core.fixed]) and "standing" in fields)
+            _require(0 <= int(fields["seq"]) <= seq and restored(held) is not None)
+    except ValueError:
+        return False
+    return True
+
+
+def _lengths(made: Context) -> list[int]:
+    """What tells a context that was cut."""
+    return [len(made.text), len(made.included)]
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Make every error of what cannot be read a ValueError."""
+    try:
+        yield
+    except (TypeError, LookupError, OverflowError, RecursionError) as error:
+        raise ValueError("a stored context cannot be read") from error
+
+
+def _require(sound: bool) -> None:
+    if not sound:
+        raise ValueError("the parts of a stored context do not fit together")
+
+
+def _texts(read: Iterable[object]) -> tuple[str, ...]:
+    texts = tuple(text for text in read if isinstance(text, str))
+    _require(len(texts) == len(tuple(read)))
+    return texts
 
 
 _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _omissions(read: Iterable[tuple[str, int, int, list[str]]]) -> tuple[Omission, ...]:
-    return tuple(Omission(what, count, units, tuple(clues)) for what, count, units, clues in read)
+    return tuple(Omission(str(what), int(count), int(units), _texts(clues)) for what, count, units, clues in read)
 
 
 def _plain(omitted: Iterable[Omission]) -> tuple[Any, ...]:

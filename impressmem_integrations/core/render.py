@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from impressmem_integrations.core.commands.read import Material
+from impressmem_integrations.core.commands.snapshots import Material
 from impressmem_integrations.model import Impression, Omission
 
 FENCE = "memory"

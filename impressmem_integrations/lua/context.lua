@@ -71,21 +71,22 @@ local function may_end(changed, gone, pinned, standing)
   return false
 end
 
-if stored_seq then
-  if #due < CHUNK and tonumber(meta[8] or 0) <= tonumber(stored_seq) then
+local since = tonumber(string.match(stored_seq or '', '^%d+$') or '')
+if since and since <= (tonumber(seq) or 0) then   -- else there is no snapshot, or one that somebody else wrote to
+  if #due < CHUNK and tonumber(meta[8] or 0) <= since then
     local changed = call('ZRANGEBYSCORE', prefix .. 'changed', '(' .. stored_seq, '+inf')
     local gone = call('ZRANGEBYSCORE', prefix .. 'withdrawn', '(' .. stored_seq, '+inf')
     for _, clue in ipairs(due) do gone[#gone + 1] = clue end
     local more = call('HMGET', snapshot_key, 'core_about', 'delta_about', 'room', 'pinned', 'standing')
     local out = {'delta', generation, seq, stored_seq, epoch, core, kept, rest, more[1], more[2],
       call('HLEN', prefix .. 'impressions'), gone, ''}
-    local room, over = tonumber(more[3]), false
+    local room, over = tonumber(more[3] or '') or -1, false
     append_rows(out, changed, now, function(sum)
       over = sum > room
       return over
     end)
     if not over then
-      if may_end(changed, gone, more[4], more[5]) then out[13] = anew() end
+      if may_end(changed, gone, more[4] or '', more[5] or '') then out[13] = anew() end
       return out
     end
   end

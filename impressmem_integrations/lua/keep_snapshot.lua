@@ -7,17 +7,18 @@
 -- ARGV[9..]  fields and values, as in context; where the core is not among them, the stored one has to be of that epoch
 -- Reply: {'kept'}, {'stale'} where something was forgotten since (keep nothing, show the text), or
 --        {'other', epoch, core, kept, rest, included, about} where another process was first
--- Can fail: WRONGTYPE, OOM: before the first write.
+-- Can fail: WRONGTYPE, CORRUPT, OOM: before the first write.
 --#include lib/scope
 local key, read_seq, new_core = prefix .. 'snapshot:' .. ARGV[1], tonumber(ARGV[3]), false
 for i = 9, #ARGV, 2 do new_core = new_core or ARGV[i] == 'core' end
-local marks = call('HMGET', meta_key, 'barrier', 'epoch')
+local marks = call('HMGET', meta_key, 'barrier', 'epoch', 'reused_units', 'fresh_units')
+if not are_counts(marks, 1, 4) then return redis.error_reply(CORRUPT) end
 if generation ~= ARGV[2] or tonumber(marks[1] or 0) > read_seq then return {'stale'} end
 local held = call('HMGET', key, 'seq', 'epoch')
 if not held[1] then
   if not new_core then return {'stale'} end
 elseif held[1] ~= ARGV[4] or not (new_core or held[2] == ARGV[5]) then
-  if tonumber(held[1]) < read_seq then return {'stale'} end
+  if (tonumber(held[1]) or 0) < read_seq then return {'stale'} end
   return {'other', held[2], unpack(call('HMGET', key, 'core', 'kept', 'rest', 'included', 'about'))}
 end
 local profiles, most = prefix .. 'snapshots', tonumber(ARGV[8])

@@ -130,8 +130,7 @@ local function impressions()
 end
 
 local function turns()
-  local bounds = call('HMGET', meta_key, 'turn_first', 'turn_next')
-  local s = source(tonumber(bounds[1] or 1), tonumber(bounds[2] or 1),
+  local s = source(tonumber(meta[10] or 1), tonumber(meta[11] or 1),
     function(from, to)
       local places = {}
       for place = from, to - 1 do places[#places + 1] = whole(place) end

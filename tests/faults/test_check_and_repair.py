@@ -7,7 +7,8 @@ import threading
 import pytest
 
 from impressmem_integrations import ImpressionStore, Limits
-from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.core.flows.transfer import export_lines
+from impressmem_integrations.errors import ConfigurationError, CorruptStore, InvalidInput
 from impressmem_integrations.model import Problem
 from tests.servers import RunningServer
 
@@ -97,6 +98,7 @@ DAMAGES = {
     "no such bucket": lambda a: a.rename(a.keys(NOW + "posting:*")[0], NOW + "posting:99"),
     "postings of another form": lambda a: a.hset(NOW + "postings", "zebra", ""),
     "name without words": lambda a: a.hdel(NOW + "name-terms", "label\x1fHot"),
+    "words of a name that are none": lambda a: a.hset(NOW + "name-terms", "label\x1fHot", "\x1f"),
     "words of no name": lambda a: a.hset(NOW + "name-terms", "label\x1fCold", "cold"),
     "word of no name": lambda a: a.zadd(NOW + "name-words", {"cold\x1f1\x1flabel\x1fCold": 0}),
     "term lost": lambda a: a.hset(NOW + "terms", "A", "2\x1e57\x1fzebra"),
@@ -113,6 +115,38 @@ DAMAGES = {
     "another type of filing": lambda a: (a.delete(NOW + "filing"), a.set(NOW + "filing", "x")),
     "unreadable facts": lambda a: a.hset(NOW + "facts", "A", "x"),
     "bytes that are no text": lambda a: a.zadd(NOW + "clues", {b"\xff\xfe": 1}),
+    "filing that is no text": lambda a: a.hset(NOW + "filing", "A", b"\xff\xfe"),
+    "filing of names that are no text": lambda a: a.hset(NOW + "filing", "A", b"\xfe\xfd0\x1fL"),
+    "filing under a control character": lambda a: a.hset(NOW + "filing", "A", b"\x1e"),
+    "filing under no name": lambda a: a.hset(NOW + "filing", "A", b"Food\x1f"),
+    "filing under another form of a row": lambda a: a.hset(NOW + "filing", "A", b"Food\x1fL\x1e1\x1ex"),
+    "facts with too large a number": lambda a: a.hset(NOW + "facts", "A", "x 99999999999999999999 0 0 1 1"),
+    "facts with too large a place": lambda a: a.hset(NOW + "facts", "A", "x 1 0 0 1 4294967296"),
+    "facts in another form": lambda a: a.hset(NOW + "facts", "A", "x +1 0 0 1 1"),
+    "facts and where they come back from": lambda a: (
+        a.hset(NOW + "facts", "A", "x"),
+        a.zadd(NOW + "clues", {"A": "inf"}),
+        a.zadd(NOW + "created", {"A": 1e300}),
+    ),
+    "a clue that is no text": lambda a: [a.hset(NOW + key, b"\xff", "\nx") for key in ("impressions", "filing")],
+    "category that is no text": lambda a: (
+        a.zadd(NOW.encode() + b"category:\xff\xfe", {"A": 1}),
+        a.hdel(NOW + "filing", "A"),
+    ),
+    "pinned for ever": lambda a: a.zadd(NOW + "pins", {"A": "inf"}),
+    "pinned in no time": lambda a: a.zadd(NOW + "pins", {"A": 1e300}),
+    "expiring in no time": lambda a: a.zadd(NOW + "expiry", {"B": "inf"}),
+    "changed for ever": lambda a: a.zadd(NOW + "changed", {"A": "inf"}),
+    "changed never": lambda a: a.zadd(NOW + "changed", {"A": "-inf"}),
+    "changed in no time": lambda a: a.zadd(NOW + "changed", {"A": 1e300}),
+    "withdrawn for ever": lambda a: a.zadd(NOW + "withdrawn", {"gone": "inf"}),
+    "touched for ever": lambda a: a.zadd(NOW + "clues", {"A": "inf"}),
+    "strength without end": lambda a: a.zadd(NOW + "strength", {"Ｃ": "inf"}),
+    "a term that weighs all": lambda a: a.zadd(NOW + "term:tea", {"1": "inf"}),
+    "a thread for ever": lambda a: (
+        a.zadd(PREFIX + "seen:t", {"1 digest": 1}),
+        a.zadd(PREFIX + "threads", {"t": "inf"}),
+    ),
     "journal entry": lambda a: a.xadd(NOW + "journal", {"bytes": "1", "before": "xyz"}),
 }
 
@@ -124,11 +158,134 @@ def test_every_damage_is_found_and_repaired_without_loss(server, store, damage):
     DAMAGES[damage](server.admin)
     found = store.check()
     assert found
+    read(store)
     assert set(found) <= set(store.repair())
     assert store.check() == []
+    assert read(store) == []
     after = {item.clue: (item.content, item.category, set(item.labels), item.pin) for item in store.impressions()}
     assert after == before
     assert store.save("New", "works on", category="Food", labels=["Hot"]).status == "created"
+
+
+RECORDS = [
+    b"\n\xff\xfe",
+    b"\nbread \xff",
+    b'{"t":"x"}\nbread',
+    b'{"t":1e300}\nbread',
+    b'{"s":1}\nbread',
+    b"[]\nbread",
+    b"x",
+]
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_record_that_cannot_be_read_is_told_of_and_goes(server, store, record):
+    server.admin.hset(NOW + "impressions", "B", record)
+    assert "B" in {problem.member for problem in store.check()}
+    read(store)
+    assert store.repair()
+    assert store.check() == []
+    assert sorted(item.clue for item in store.impressions()) == ["A", "Ｃ"]
+    assert store.get("B") is None
+    assert read(store) == []
+
+
+COUNTERS = ["seq", "clock", "delta_floor", "weak_from", "generation", "half_life", "journal_bytes", "max_impressions"]
+COUNTERS += ["turn_first", "turn_next", "turn_bytes", "epoch", "barrier", "reused_units", "fresh_units"]
+
+
+@pytest.mark.parametrize("value", ["abc", "1.5", "nan", "", "-1", "9" * 20, b"\xff"])
+@pytest.mark.parametrize("field", COUNTERS)
+def test_a_counter_that_is_no_number_is_mended(server, store, field, value):
+    store.remember_turns([{"role": "user", "content": "I had tea with Ann"}])
+    store.context()
+    before = list(store.impressions())
+    server.admin.hset(PREFIX + "meta", field, value)
+    assert ("meta", field) in {(problem.key, problem.member) for problem in store.check()}
+    read(store)
+    assert store.repair()
+    assert store.check() == []
+    assert list(store.impressions()) == before
+    assert read(store) == []
+    assert store.save("New", "works on", category="Food", labels=["Hot"]).status == "created"
+    assert "works on" in store.context().text
+    assert store.check() == []
+
+
+TURNS = [
+    "1",
+    "",
+    "x\x1fuser\x1ft9\x1fth\x1fUser\x1fhi tea",
+    "1\x1fuser\x1ft9\x1fth",
+    "9" * 20 + "\x1fuser\x1ft\x1f\x1f\x1ftea",
+]
+
+
+@pytest.mark.parametrize("row", TURNS)
+def test_a_message_with_too_few_parts_is_told_of_and_goes(server, store, row):
+    store.remember_turns([{"role": "user", "content": "I had tea with Ann"}])
+    server.admin.hset(NOW + "turns", "1", row)
+    assert "1" in {problem.member for problem in store.check()}
+    read(store)
+    assert store.repair()
+    assert store.check() == []
+    assert read(store) == []
+
+
+SNAPSHOT = ["seq", "epoch", "core", "kept", "rest", "room", "included", "about", "core_about", "delta_about", "pinned"]
+
+
+@pytest.mark.parametrize("stale", [False, True])
+@pytest.mark.parametrize("value", ["abc", "", "5", "[[],[]]", "9" * 20, b"\xff", None])
+@pytest.mark.parametrize("field", SNAPSHOT)
+def test_a_stored_context_that_cannot_be_read_is_made_anew(server, store, field, value, stale):
+    store.save("D", "dates", category="Food", labels=["Meal"])
+    store.context()
+    store.save("E", "eggs", category="Food", labels=["Meal"])
+    whole = store.context()
+    (key,) = server.admin.scan_iter(NOW + "snapshot:*")
+    if stale:
+        store.save("F", "figs", category="Food", labels=["Meal"])
+    if value is None:
+        server.admin.hdel(key, field)
+    else:
+        server.admin.hset(key, field, value)
+    found = store.check()
+    made = store.context()
+    assert set(made.included) == {*whole.included, *(["F"] if stale else [])}
+    assert all(word in made.text for word in ("tea", "bread", "cake", "dates", "eggs"))
+    assert ("figs" in made.text) == stale
+    assert found or (field, value) in {("room", "5"), ("seq", "5"), ("epoch", "5")}
+    store.repair()
+    assert store.check() == []
+    assert set(store.context().included) == set(made.included)
+
+
+READERS = {
+    "get": lambda s: s.get("A"),
+    "impressions": lambda s: list(s.impressions()),
+    "recall by category": lambda s: s.recall(category="Food"),
+    "recall": lambda s: s.recall("tea"),
+    "recall by date": lambda s: s.recall("what did I say today?"),
+    "context": lambda s: s.context(),
+    "export": lambda s: s.perform(lambda bound: export_lines(bound, lambda line: None)),
+    "categories": lambda s: s.categories(),
+    "labels": lambda s: s.labels(),
+    "stats": lambda s: s.stats(),
+}
+
+
+def read(store) -> list[str]:
+    """Ask every reader; names of those that refuse, which they do in this package's words."""
+    refused = []
+    for name, ask in READERS.items():
+        try:
+            answer = ask(store)
+        except CorruptStore:
+            refused.append(name)
+        else:
+            assert "\ufffd" not in repr(answer) or store.check()
+    return refused
 
 
 def test_a_problem_names_the_key_without_its_tag_and_no_content(server, store):
@@ -147,6 +304,17 @@ def test_another_half_life_takes_hold_with_repair(client, store):
     assert client.zscore(NOW + "strength", "Ｃ") > strong * 10
     assert client.hget(PREFIX + "meta", "half_life") == b"86400000"
     assert other.check() == store.check() == []
+
+
+def test_times_of_any_length_are_read_back_and_sound(client):
+    limits = Limits(half_life_days=1e15, ttl_seconds=1e15)
+    store = ImpressionStore(client=client, user="ann", limits=limits)
+    store.save("A", "tea", category="Food", labels=["Hot"])
+    store.save("B", "bread", category="Food", labels=["Hot"], ttl_seconds=1e11)
+    assert {item.content for item in store.impressions()} == {"tea", "bread"}
+    assert store.check() == store.repair() == []
+    with pytest.raises(InvalidInput, match="ttl_seconds"):
+        store.save("C", "cake", category="Food", labels=["Hot"], ttl_seconds=9e11)
 
 
 def test_repair_puts_the_scope_back_into_the_registry(server, store):

@@ -106,7 +106,7 @@ def mend(bound: Bound, version: str, writes: Sequence[Write]) -> Command[Mended]
         done, now = reply
         return Mended(bool(int(done)), exact(now))
 
-    args: list[bytes | str | int] = [version]
+    args: list[bytes | str | int] = [exact_bytes(version)]
     for write in writes:
         args += (write.command, exact_bytes(write.key), len(write.args), *map(exact_bytes, write.args))
     return Command("mend", (keys.meta_key(bound.scope),), tuple(args), parse)

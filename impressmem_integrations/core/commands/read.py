@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands.records import (
-    UNIT,
     Facts,
     as_text,
     moment,
@@ -24,8 +22,6 @@ from impressmem_integrations.core.effects import Command, R, Raw
 from impressmem_integrations.core.text import Name
 from impressmem_integrations.model import Impression, Stats
 from impressmem_integrations.settings import Scope
-
-MOST_PROFILES = 8
 
 
 def _read(bound: Bound, script: str, args: Sequence[Wire], parse: Callable[[Any], R]) -> Command[R]:
@@ -122,155 +118,6 @@ def recall(bound: Bound, category: Name | None, labels: Sequence[Name], most_byt
 
     args: list[Wire] = [wire_name(category) if category else "", most_bytes, most, *map(wire_name, labels)]
     return _read(bound, "recall", args, parse)
-
-
-class Material(NamedTuple):
-    """What a context is rendered from: names newest first, pinned records oldest first, others newest first."""
-
-    generation: int
-    seq: int
-    stored_seq: str
-    epoch: int
-    impressions: int
-    categories_stored: int
-    labels_stored: int
-    categories: tuple[str, ...]
-    labels: tuple[str, ...]
-    pinned: tuple[Impression, ...]
-    others: tuple[Impression, ...]
-
-
-class Same(NamedTuple):
-    """A stored context that is up to date."""
-
-    epoch: int
-    text: str
-    included: str
-    about: str
-
-    @classmethod
-    def parse(cls, fields: Sequence[Raw]) -> Same:
-        """Read it from a reply."""
-        epoch, core, kept, rest, included, about = map(as_text, fields)
-        return cls(int(epoch), core[: int(kept)] + rest, included, about)
-
-
-class Behind(NamedTuple):
-    """A stored context, and what changed since.
-
-    Attributes:
-        generation, seq: The scope's, now.
-        stored_seq: Its counter when the context was stored.
-        epoch: Number of the frozen core.
-        core: The core's text.
-        text: The context's.
-        core_about, delta_about: What is stored beside the lines of core and changes.
-        impressions: Impressions stored.
-        gone: Clues that left since, expired ones too.
-        changed: Records that changed since, oldest change first.
-        anew: Where a new epoch may be due, what it is made from.
-    """
-
-    generation: int
-    seq: int
-    stored_seq: str
-    epoch: int
-    core: str
-    text: str
-    core_about: str
-    delta_about: str
-    impressions: int
-    gone: tuple[str, ...]
-    changed: tuple[Impression, ...]
-    anew: Material | None
-
-
-def context(bound: Bound, profile: str, most_bytes: int, most_names: int) -> Command[Same | Behind | Material]:
-    """The stored context of a profile if it is up to date, else what it takes to bring it up to date or make it anew.
-
-    Without a profile ("") always what it takes to make one of about that many bytes.
-    """
-
-    def parse(reply: Sequence[Raw]) -> Same | Behind | Material:
-        kind, *fields = reply
-        match as_text(kind):
-            case "same":
-                return Same.parse(fields)
-            case "delta":
-                generation, seq, stored_seq, epoch, *texts, count, gone, anew = fields[:12]
-                core, kept, rest, core_about, delta_about = map(as_text, texts)
-                return Behind(
-                    int(generation),
-                    int(seq),
-                    as_text(stored_seq),
-                    int(epoch),
-                    core,
-                    core[: int(kept)] + rest,
-                    core_about,
-                    delta_about,
-                    int(count),
-                    tuple(map(as_text, gone)),
-                    tuple(rows(fields[12:])),
-                    _material(anew[1:]) if anew else None,
-                )
-        return _material(fields)
-
-    return _read(bound, "context", (profile, most_bytes, most_names), parse)
-
-
-def material(bound: Bound, most_bytes: int, most_names: int) -> Command[Material]:
-    """What a context of about that many bytes is made from, in one trip."""
-    args = ("", most_bytes, most_names)
-    return _read(bound, "context", args, lambda reply: _material(reply[1:]))
-
-
-def _material(fields: Sequence[Raw]) -> Material:
-    generation, seq, stored, epoch, count, category_count, label_count, categories, labels, pinned, *rest = fields
-    items = tuple(rows(rest))
-    return Material(
-        int(generation),
-        int(seq),
-        as_text(stored),
-        int(epoch),
-        int(count),
-        int(category_count),
-        int(label_count),
-        _names(categories),
-        _names(labels),
-        items[: int(pinned)],
-        items[int(pinned) :],
-    )
-
-
-def _names(joined: Raw) -> tuple[str, ...]:
-    return tuple(as_text(joined).split(UNIT)) if joined else ()
-
-
-class Kept(NamedTuple):
-    """What became of a context offered for keeping: kept, or another one to show in its place, or neither."""
-
-    kept: bool
-    other: Same | None
-
-
-def keep_snapshot(
-    bound: Bound,
-    profile: str,
-    found: Behind | Material,
-    epoch: int,
-    reused_units: int,
-    fresh_units: int,
-    fields: Mapping[str, Wire],
-) -> Command[Kept]:
-    """Keep the fields of a rendered context for all processes, by compare-and-set."""
-
-    def parse(reply: Sequence[Raw]) -> Kept:
-        kind = as_text(reply[0])
-        return Kept(kind == "kept", Same.parse(reply[1:]) if kind == "other" else None)
-
-    args: list[Wire] = [profile, found.generation, found.seq, found.stored_seq, epoch]
-    args += [reused_units, fresh_units, MOST_PROFILES, *chain.from_iterable(fields.items())]
-    return Command("keep_snapshot", (keys.meta_key(bound.scope),), tuple(args), parse)
 
 
 _COUNTS = (

@@ -47,12 +47,14 @@ def milliseconds(when: datetime) -> int:
 _remembered_name = lru_cache(maxsize=4_096)(normal_name)
 
 
+MOST_TTL_S = 1e11
+"""Some 3,000 years: what expires later than that has no date."""
 _NO_DECAY_MS = 10**16  # so long that only the order of touches is left of time
 
 
 def half_life_ms(days: float | None) -> int:
-    """A half-life as scripts take it; None is no decay."""
-    return _NO_DECAY_MS if days is None else days_ms(days)
+    """A half-life as scripts take it; None is no decay, and so is more than they count."""
+    return _NO_DECAY_MS if days is None else round(min(days * 86_400_000, _NO_DECAY_MS))
 
 
 def days_ms(days: float) -> int:
@@ -124,8 +126,8 @@ def draft(bound: Bound, item: Mapping[str, Any]) -> Draft:
     limits, pin, ttl = bound.limits, item.get("pin", False), item.get("ttl_seconds")
     if pin is not None and not isinstance(pin, bool):
         raise InvalidInput("pin must be True, False, or None for as it is")
-    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 < ttl < 1e12):
-        raise InvalidInput("ttl_seconds must be a number above 0")
+    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 < ttl <= MOST_TTL_S):
+        raise InvalidInput("ttl_seconds must be a number above 0, of at most 3,000 years")
     source = item.get("source")
     if source is not None and not isinstance(source, str):
         raise InvalidInput("source must be text or None")
@@ -276,10 +278,23 @@ class Stored(NamedTuple):
     @property
     def shown_at(self) -> datetime:
         """When it was said, else last saved."""
-        return moment(self.held.get("t", self.facts.updated))
+        try:
+            return moment(self.held.get("t", self.facts.updated))
+        except (TypeError, OverflowError) as error:
+            raise _unreadable() from error
 
     def impression(self) -> Impression:
-        """The whole of it."""
+        """The whole of it.
+
+        Raises:
+            CorruptStore: A time of it is none.
+        """
+        try:
+            return self._impression()
+        except (ValueError, TypeError, OverflowError) as error:
+            raise _unreadable() from error
+
+    def _impression(self) -> Impression:
         groups, *labels = self.filing.split(UNIT)
         category, *also = groups.split(GROUP)
         held, facts = self.held, self.facts
@@ -340,10 +355,10 @@ def stored(raw: Raw) -> Stored:
     """
     try:
         text = raw.decode() if isinstance(raw, bytes) else raw
-    except UnicodeDecodeError as error:
+        clue, filing, counted, pinned, expires, record = text.split(RECORD, 5)
+        return Stored(clue, filing, Facts.parse(counted), pinned, expires, read_record(record))
+    except ValueError as error:  # UnicodeDecodeError is one
         raise _unreadable() from error
-    clue, filing, counted, pinned, expires, record = text.split(RECORD, 5)
-    return Stored(clue, filing, Facts.parse(counted), pinned, expires, read_record(record))
 
 
 def read_netstrings(data: bytes) -> list[bytes]:

@@ -11,6 +11,7 @@ from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands.names import wire_names
 from impressmem_integrations.core.commands.records import (
+    MOST_TTL_S,
     UNIT,
     Draft,
     Facts,
@@ -113,7 +114,7 @@ def _settings(limits: Limits) -> tuple[Wire, ...]:
         LAYOUT_VERSION,
         limits.max_impressions,
         half_life_ms(limits.half_life_days),
-        "" if limits.ttl_seconds is None else round(limits.ttl_seconds * 1000),
+        "" if limits.ttl_seconds is None else round(min(limits.ttl_seconds, MOST_TTL_S) * 1000),
         limits.max_journal_bytes,
         limits.max_journal_entries,
         days_ms(limits.max_journal_days),

@@ -13,8 +13,8 @@ from impressmem_integrations.core.bound import (
     Bound,
     bytes_to_read,
 )
-from impressmem_integrations.core.commands import read
-from impressmem_integrations.core.commands.read import Behind, Material, Same
+from impressmem_integrations.core.commands import snapshots
+from impressmem_integrations.core.commands.snapshots import Behind, Damaged, Material, Same
 from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Command, Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
@@ -77,9 +77,16 @@ def _too_few_for_pins(bound: Bound, made: Context, budget: int) -> str:
 
 def _current(bound: Bound, budget: int) -> Flow[Context]:
     profile = contexts.profile(budget, bound.unit_name)
-    found = yield from ask(read.context(bound, profile, bytes_to_read(budget), _names_to_read(budget)))
+    found = yield from ask(snapshots.context(bound, profile, bytes_to_read(budget), _names_to_read(budget)))
     if isinstance(found, Same):
-        return contexts.restored(found)
+        held = contexts.restored(found)
+        if held is not None:
+            return held
+        found = Damaged()
+    if isinstance(found, Damaged):
+        replaced = found.stored_seq
+        found = yield from ask(_material(bound, budget))
+        found = found._replace(stored_seq=replaced or str(found.seq))
     if isinstance(found, Behind):
         made = yield from _appended(bound, profile, budget, found)
         if made is not None:
@@ -95,8 +102,11 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
 
 
 def _appended(bound: Bound, profile: str, budget: int, found: Behind) -> Flow[Context | None]:
-    """The stored context with what changed since behind it; None where a new epoch is due."""
-    core, before = Core.parse(found.core, found.core_about), Delta.parse(found.text, found.delta_about)
+    """The stored context with what changed since behind it; None where a new epoch is due, or it cannot be read."""
+    try:
+        core, before = Core.parse(found.core, found.core_about), Delta.parse(found.text, found.delta_about)
+    except ValueError:
+        return None
     after = contexts.extended(core, before, found.changed, found.gone)
     new = contexts.assembled(core, after, budget, found.impressions, found.epoch, bound.count_units)
     made = new.context
@@ -110,7 +120,7 @@ def _appended(bound: Bound, profile: str, budget: int, found: Behind) -> Flow[Co
 
 
 def _material(bound: Bound, budget: int) -> Command[Material]:
-    return read.material(bound, bytes_to_read(budget), _names_to_read(budget))
+    return snapshots.material(bound, bytes_to_read(budget), _names_to_read(budget))
 
 
 def _names_to_read(budget: int) -> int:
@@ -125,14 +135,14 @@ def _kept(
     shared = common_prefix(before, made.text)
     reused = bound.count_units(made.text[:shared])
     fresh = max(0, made.units - reused)
-    command = read.keep_snapshot(bound, profile, found, made.epoch, reused, fresh, fields)
+    command = snapshots.keep_snapshot(bound, profile, found, made.epoch, reused, fresh, fields)
     try:
         kept = yield from ask(command)
     except StoreUnavailable:
         raise
     except StoreError:
         return made  # a read-only replica or a full server: the text is right all the same
-    return contexts.restored(kept.other) if kept.other else made
+    return (contexts.restored(kept.other) if kept.other else None) or made
 
 
 def shown_memory(bound: Bound, budget_units: int) -> Flow[tuple[str, tuple[Impression, ...]]]:

@@ -1,6 +1,6 @@
 -- Names and small readers shared by every script of one scope.
 -- KEYS[1]  the scope's meta key; every other key is derived from it and shares its hash tag.
--- Can fail: WRONGTYPE when meta is not a hash.
+-- Can fail: WRONGTYPE when meta is not a hash; CORRUPT when a counter in it is none. Both before anything is done.
 --
 -- Keys under the tag: meta, usage, failures (hashes); forgotten, threads, seen:<thread> (sorted sets).
 -- Under the generation: impressions, filing, facts, terms, name-terms, twins, alike, alike-names, spelling, plans, turns,
@@ -11,7 +11,19 @@ local call = redis.call
 local meta_key = KEYS[1]
 local tag_prefix = string.sub(meta_key, 1, -5)
 local meta = call('HMGET', meta_key, 'generation', 'layout', 'seq', 'clock', 'journal_bytes', 'half_life', 'salt',
-  'delta_floor', 'weak_from')
+  'delta_floor', 'weak_from', 'turn_first', 'turn_next', 'turn_bytes')
+local CORRUPT = 'CORRUPT a counter of this scope is no number'
+
+-- Whether what is there of some fields are whole numbers: somebody else may have written to them.
+local function are_counts(fields, from, to)
+  for i = from, to do
+    if fields[i] and (#fields[i] > 17 or not string.find(fields[i], '^%-?%d+$')) then return false end
+  end
+  return true
+end
+if not (are_counts(meta, 1, 1) and are_counts(meta, 3, 6) and are_counts(meta, 8, 12)) then
+  return redis.error_reply(CORRUPT)
+end
 local generation = meta[1] or '0'
 local prefix = tag_prefix .. generation .. ':'
 
