@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
 
+from impressmem_integrations.core.audit_view import Looking
 from impressmem_integrations.core.commands.keep import Write
-from impressmem_integrations.core.commands.records import half_life_ms
-from impressmem_integrations.core.truth import LAST_SEQ, MOST, Record, is_strong, whole, whole_score
+from impressmem_integrations.core.commands.records import MOST, half_life_ms
+from impressmem_integrations.core.truth import LAST_SEQ, is_strong, whole, whole_score
 from impressmem_integrations.settings import LAYOUT_VERSION
 
 CHANGES_KEPT = 128
@@ -22,22 +22,6 @@ _MOST_OF = {
 }
 
 
-class _Looking(Protocol):
-    """An audit, as far as it is needed here."""
-
-    noted: dict[str, str]
-    meta: dict[str, int]
-    records: dict[str, Record]
-    generation: str
-    seq: int
-
-    def key(self, name: str) -> str: ...
-    def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
-    def report(self, key: str, member: str, message: str, *writes: Write) -> None: ...
-    def contexts_anew(self) -> list[Write]: ...
-    def check_length(self, key: str, found: Mapping[str, str], most: int, *also: Write) -> None: ...
-
-
 def readable_meta(noted: Mapping[str, str]) -> dict[str, int]:
     """The counters that can be read."""
     read = {name: whole(noted.get(name), most) for name, most in _MOST_OF.items()}
@@ -46,7 +30,7 @@ def readable_meta(noted: Mapping[str, str]) -> dict[str, int]:
     return {name: value for name, value in read.items() if value is not None}
 
 
-def check_meta(audit: _Looking) -> None:
+def check_meta(audit: Looking) -> None:
     """Counters are not behind what they count, and the journal's entries as long as they say."""
     noted, meta = audit.noted, audit.meta
     bytes_of: dict[str, int] = {}
@@ -91,7 +75,7 @@ def check_meta(audit: _Looking) -> None:
         audit.check_length(audit.key(name), stamps, CHANGES_KEPT, *audit.contexts_anew())
 
 
-def _check_garbled(audit: _Looking) -> None:
+def _check_garbled(audit: Looking) -> None:
     """What is no number and can be had from nothing else begins anew; contexts do where it told what is new to them."""
     anew = {
         **{name: [Write("HDEL", "meta", (name,))] for name in _PLAIN},

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from typing import Protocol
+from collections.abc import Mapping
 
+from impressmem_integrations.core.audit_view import Looking
 from impressmem_integrations.core.commands.keep import Write, exact_bytes
 from impressmem_integrations.core.commands.names import KINDS, name_terms, name_words
 from impressmem_integrations.core.commands.records import UNIT
 from impressmem_integrations.core.context import is_readable
 from impressmem_integrations.core.text import loose
-from impressmem_integrations.core.truth import LAST_MS, LAST_SEQ, Record, whole
+from impressmem_integrations.core.truth import LAST_MS, LAST_SEQ, whole
 
 HINTS = ("twins", "alike", "alike-names")
 """Keys of hints, as `lua/lib/plan.lua` describes them."""
@@ -19,28 +19,11 @@ _TURN_PARTS = 6
 _TURN_ID = 2  # time, speaker, id, thread, speaker as shown, text
 
 
-class _Looking(Protocol):
-    """An audit, as far as it is needed here."""
-
-    noted: dict[str, str]
-    meta: dict[str, int]
-    records: dict[str, Record]
-    seq: int
-
-    def key(self, name: str) -> str: ...
-    def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
-    def names(self, *families: str) -> Iterable[str]: ...
-    def living(self, kind: str) -> Iterable[str]: ...
-    def compare(self, name: str, expected: Mapping[str, float]) -> None: ...
-    def report(self, key: str, member: str, message: str, *writes: Write) -> None: ...
-    def remove_others(self, key: str, found: Iterable[str], known: Mapping[str, object], message: str) -> None: ...
-
-
 def _alike(name: str) -> str:
     return hashlib.sha1(exact_bytes(loose(name)), usedforsecurity=False).hexdigest()[:8]
 
 
-def check_hints(audit: _Looking) -> None:
+def check_hints(audit: Looking) -> None:
     """Hints point at what lives and looks like that. That all have one is not asked: it is one owner per field."""
     clues = {str(record.facts.seq): clue for clue, record in audit.records.items()}
     good = {
@@ -55,7 +38,7 @@ def check_hints(audit: _Looking) -> None:
                 audit.report(audit.key(key), field, "points at nothing that looks like it", gone)
 
 
-def check_names(audit: _Looking) -> None:
+def check_names(audit: Looking) -> None:
     """Every category and label in use is found by the words of its name, as they were written."""
     key, found = audit.key("name-terms"), audit.table("name-terms")
     named: dict[str, str] = {}
@@ -73,7 +56,7 @@ def check_names(audit: _Looking) -> None:
     audit.compare("name-words", words)
 
 
-def check_turns(audit: _Looking) -> None:
+def check_turns(audit: Looking) -> None:
     """Every message has its place, and the counters add up."""
     turns, places = audit.table("turns"), audit.table("turn-places")
     held: dict[str, list[int]] = {}
@@ -97,7 +80,7 @@ def check_turns(audit: _Looking) -> None:
     _check_counters(audit, turns, [position for positions in held.values() for position in positions])
 
 
-def _check_counters(audit: _Looking, turns: Mapping[str, str], positions: list[int]) -> None:
+def _check_counters(audit: Looking, turns: Mapping[str, str], positions: list[int]) -> None:
     wanted = {
         "turn_bytes": sum(len(exact_bytes(value)) for value in turns.values()),
         "turn_next": max([audit.meta.get("turn_next", 1), *(position + 1 for position in positions)]),
@@ -113,7 +96,7 @@ def _check_counters(audit: _Looking, turns: Mapping[str, str], positions: list[i
         audit.report("meta", "turn_first", f"is {first}, not {min(positions)}", put)
 
 
-def check_snapshots(audit: _Looking) -> None:
+def check_snapshots(audit: Looking) -> None:
     """The list of snapshots names those that are there, and each can be read."""
     listed = audit.table("snapshots")
     there = {name.removeprefix("snapshot:"): name for name in audit.names("snapshot:")}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Protocol
 
+from impressmem_integrations.core.audit_view import Looking
 from impressmem_integrations.core.commands.keep import Write, exact, exact_bytes
 from impressmem_integrations.core.commands.terms import read_terms
 from impressmem_integrations.core.postings import Form, bucket, forms, pack, score, unpack, weight_of
@@ -16,17 +16,7 @@ _PAIRS_AT_ONCE = 200
 Postings = dict[int, int]
 
 
-class _Looking(Protocol):
-    """An audit, as far as it is needed here."""
-
-    def key(self, name: str) -> str: ...
-    def table(self, name: str, kind: str | None = None) -> dict[str, str]: ...
-    def names(self, *families: str) -> Iterable[str]: ...
-    def report(self, key: str, member: str, message: str, *writes: Write) -> None: ...
-    def remove_others(self, key: str, found: Iterable[str], known: Mapping[str, object], message: str) -> None: ...
-
-
-def check_postings(audit: _Looking, index: str, documents: Mapping[str, int]) -> None:
+def check_postings(audit: Looking, index: str, documents: Mapping[str, int]) -> None:
     """Compare the posting lists of an index with the terms of its rows.
 
     Args:
@@ -45,7 +35,7 @@ def check_postings(audit: _Looking, index: str, documents: Mapping[str, int]) ->
         _compare(audit, index, term, expected.get(term, {}), places.get(term, {}))
 
 
-def _places(audit: _Looking, index: str) -> dict[str, dict[str, str | Postings]]:
+def _places(audit: Looking, index: str) -> dict[str, dict[str, str | Postings]]:
     """Term -> where something of its list stands (a key's name) -> what: packed text, or members of a sorted set."""
     found: defaultdict[str, dict[str, str | Postings]] = defaultdict(dict)
     for name in (*audit.names(index + "posting:"), index + "postings"):
@@ -80,7 +70,7 @@ def _written(index: str, term: str, form: Form, postings: Postings) -> dict[str,
     return {_place(index, term, form): exact(pack(postings))}
 
 
-def _compare(audit: _Looking, index: str, term: str, wanted: Postings, found: Mapping[str, str | Postings]) -> None:
+def _compare(audit: Looking, index: str, term: str, wanted: Postings, found: Mapping[str, str | Postings]) -> None:
     good = forms(term, len(wanted)) if wanted else ()
     if any(_same(found, _written(index, term, form, wanted)) for form in good) or not (wanted or found):
         return
@@ -98,7 +88,7 @@ def _read(held: str | Postings) -> Postings | None:
 
 
 def _anew(
-    audit: _Looking, index: str, term: str, wanted: Postings, found: Mapping[str, str | Postings]
+    audit: Looking, index: str, term: str, wanted: Postings, found: Mapping[str, str | Postings]
 ) -> Iterable[Write]:
     for name, held in found.items():
         key = audit.key(name)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from impressmem_integrations.core import render
 from impressmem_integrations.core.bound import bytes_of
-from impressmem_integrations.core.commands.records import UNIT
+from impressmem_integrations.core.commands.records import MOST, UNIT
 from impressmem_integrations.core.commands.snapshots import Material, Same
 from impressmem_integrations.model import Context, Impression, Omission
 
@@ -32,7 +32,6 @@ CACHEABLE_UNITS = 1_400
 """Below about 1,024 tokens no provider caches a prefix, so nothing is gained by keeping one."""
 
 CountUnits = Callable[[str], int]
-_MOST_BYTES = 2**53
 _SINCE = "Since then (a line here replaces an older one about the same name above):"
 
 
@@ -310,7 +309,7 @@ def is_readable(fields: Mapping[str, str], seq: int) -> bool:
             held = Same.parse([fields[name] for name in ("epoch", "core", "kept", "rest", "included", "about")])
             core = Core.parse(fields["core"], fields["core_about"])
             Delta.parse(held.text, fields["delta_about"])
-            _require(abs(int(fields["room"])) <= _MOST_BYTES)
+            _require(abs(int(fields["room"])) <= MOST)
             _require(fields["pinned"] == _around(core.clues[: core.fixed]) and "standing" in fields)
             _require(0 <= int(fields["seq"]) <= seq and restored(held) is not None)
     except ValueError:

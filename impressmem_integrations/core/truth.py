@@ -7,12 +7,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from impressmem_integrations.core.commands.records import GROUP, UNIT, Facts, moment, read_record
+from impressmem_integrations.core.commands.records import GROUP, MOST, UNIT, Facts, moment, read_record
 from impressmem_integrations.core.text import content_digest, normal_name
 from impressmem_integrations.errors import CorruptStore, InvalidInput
 
-MOST = 2**53
-"""The largest whole number that the server counts exactly."""
 LAST_MS = 253_402_300_799_999
 """The last millisecond that is a time."""
 LAST_SEQ = 2**32 - 1

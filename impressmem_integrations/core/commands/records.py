@@ -18,6 +18,8 @@ from impressmem_integrations.model import Impression
 
 UNIT, RECORD, GROUP = "\x1f", "\x1e", "\x1d"
 SOURCES = ", "
+MOST = 2**53
+"""The largest whole number that the server counts exactly."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

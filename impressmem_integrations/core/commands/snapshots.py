@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.commands.records import UNIT, as_text, rows
+from impressmem_integrations.core.commands.records import MOST, UNIT, as_text, rows
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.model import Impression
 
 MOST_PROFILES = 8
-_MOST = 2**53
 
 
 class Material(NamedTuple):
@@ -59,7 +58,7 @@ def _exact_text(raw: Raw) -> str:
 
 
 def _count(text: str) -> int:
-    if not 0 <= int(text) <= _MOST:
+    if not 0 <= int(text) <= MOST:
         raise ValueError("a number of a stored context is out of range")
     return int(text)
 

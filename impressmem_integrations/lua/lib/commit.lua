@@ -66,7 +66,7 @@ function write.names(kind, leaving)
       leaving.name(kind, name)
     end
   end
-  for from = 1, #scores, CHUNK do call('ZADD', known, unpack(scores, from, math.min(from + CHUNK - 1, #scores))) end
+  if scores[1] then in_chunks('ZADD', known, scores) end
 end
 
 -- `changed` and `withdrawn` keep the newest, as many as stand in a compact set and not one more on the way. The floor

@@ -41,7 +41,7 @@ end
 local function add_unit(clue, record, filing, facts, terms, pin, expires)
   local unit = {clue = clue, old = false, new = false, live = false, why = false, facts = false, before = false,
                 moved = false, changed = false, leaves = false, enters = false, retermed = false,
-                entered = false, said = false, twin = false, weakens = false}
+                entered = false, said = false, twin = false, weakens = false, alike = false, yields = false}
   if record or filing or facts then
     unit.old = {record = record, filing = filing, facts = facts, terms = terms, pin = pin, expires = expires}
     if record and filing and facts then

@@ -195,11 +195,13 @@ function plan.differing()
       local before, facts = unit.before, unit.facts
       unit.entered = facts and not (before and before.seq == facts.seq)
       unit.said = facts and (unit.said or unit.entered or before.digest ~= facts.digest)
-      if before and (unit.entered or not facts or facts.digest ~= before.digest) then
-        twins[#twins + 1] = twin_field(before.digest)
-      end
+      unit.yields = before and (unit.entered or not facts or facts.digest ~= before.digest)   -- its place among twins
+      if unit.yields then twins[#twins + 1] = twin_field(before.digest) end
       if unit.said then twins[#twins + 1] = twin_field(facts.digest) end
-      if unit.entered or not facts then alike[#alike + 1] = alike_field('clue', unit.clue) end
+      if unit.entered or not facts then
+        unit.alike = alike_field('clue', unit.clue)
+        alike[#alike + 1] = unit.alike
+      end
     end
   end
   plan.read_hints('twins', twins)
@@ -244,7 +246,7 @@ function plan.find_similar()
     local key, sorted, fields = kind == 'clue' and 'alike' or 'alike-names', {}, {}
     for name in pairs(names) do sorted[#sorted + 1] = name end
     if sorted[2] then table.sort(sorted) end   -- the same one gets the hint wherever the script runs
-    for i, name in ipairs(sorted) do fields[i] = alike_field(kind, name) end
+    for i, name in ipairs(sorted) do fields[i] = kind == 'clue' and work.units[name].alike or alike_field(kind, name) end
     plan.read_hints(key, fields)
     for i, name in ipairs(sorted) do
       local other = plan.hint(key, fields[i], kind == 'clue' and whole(work.units[name].facts.seq) or name, name)
@@ -259,13 +261,9 @@ function plan.all()
   local changed, forgotten = plan.differing()
   if not changed[1] and not forgotten[1] and not also[1] then return changed, forgotten end
   for _, unit in ipairs(changed) do   -- first what is given up, so that any record may take it
-    local before, facts = unit.before, unit.facts
-    if before and (unit.entered or not facts or facts.digest ~= before.digest) then
-      plan.unhint('twins', twin_field(before.digest), whole(before.seq))
-    end
-    if before and (unit.entered or not facts) then
-      plan.unhint('alike', alike_field('clue', unit.clue), whole(before.seq))
-    end
+    local before = unit.before
+    if unit.yields then plan.unhint('twins', twin_field(before.digest), whole(before.seq)) end
+    if before and unit.alike then plan.unhint('alike', unit.alike, whole(before.seq)) end
   end
   for _, unit in ipairs(changed) do plan.unit(unit) end
   plan.postings()

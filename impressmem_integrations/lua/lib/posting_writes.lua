@@ -108,11 +108,6 @@ end
 
 -- Carries out what is wished of a sorted set: document -> weight, 0 to take it out.
 local function write_set(key, wishes)
-  local one, wish = next(wishes)
-  if not next(wishes, one) then   -- most often
-    if wish > 0 then return call('ZADD', key, wish * ABOVE_DOCUMENTS + one, one) end
-    return call('ZREM', key, one)
-  end
   local adds, removes = {}, {}
   for document, weight in pairs(wishes) do
     if weight > 0 then
