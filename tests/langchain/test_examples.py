@@ -12,11 +12,10 @@ from types import ModuleType
 from typing import Any
 
 import httpx
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from impressmem_integrations import ImpressionStore
+from tests import notebooks
 from tests.architecture.tree import ROOT
 from tests.langchain.loopback import Loopback
 from tests.scripted import impression, save
@@ -90,24 +89,9 @@ async def test_many_users_behind_fastapi(valkey_server, monkeypatch):
             assert mine in str(body) or mine == "B1"  # bob's was erased meanwhile
 
 
-@pytest.fixture
-def executed(monkeypatch) -> Any:
-    """The notebook with the outputs that running it gives."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    notebook = nbformat.read(ROOT / "notebooks" / "02_langchain_agent.ipynb", as_version=4)
-    NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": ROOT}}).execute()
-    return notebook
-
-
-def printed(notebook: Any) -> list[str]:
-    """The text of each output."""
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    return [output.get("text") or output["data"]["text/plain"] for output in outputs]
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:jupyter_client")  # on its way to another event loop
-def test_the_notebook_runs_from_top_to_bottom(executed):
-    hello, flushed, remembered, notes, strangers, awaited, off = printed(executed)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Jupyter's own, about paths and event loops
+def test_the_notebook_runs_from_top_to_bottom(tmp_path):
+    hello, flushed, remembered, notes, strangers, awaited, off = notebooks.run("02_langchain_agent.ipynb", tmp_path)
     assert hello == "Hello! I do not know you yet.\n"
     assert flushed == "[]"
     assert "vegetarian" in remembered
@@ -115,11 +99,6 @@ def test_the_notebook_runs_from_top_to_bottom(executed):
     assert strangers.startswith("Hello! I do not know you yet.\nthis run names no user_id")
     assert "vegetarian" in awaited
     assert off == "'Hello! I do not know you yet.'"
-
-
-def test_the_notebook_is_kept_without_outputs():
-    notebook = nbformat.read(ROOT / "notebooks" / "02_langchain_agent.ipynb", as_version=4)
-    assert all(not cell.outputs and cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code")
 
 
 def test_every_block_of_the_page_is_python():

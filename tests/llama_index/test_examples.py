@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests import notebooks
 from tests.architecture.tree import ROOT
 from tests.llama_index.loopback import Loopback, Message
 from tests.scripted import call, calls, impression, save
@@ -126,14 +126,7 @@ async def test_fastapi(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert loopback.faults == []
 
 
-_EXECUTE = """
-import sys, nbformat, nbclient
-notebook = nbformat.read(sys.argv[1], as_version=4)
-nbclient.NotebookClient(notebook, timeout=50, kernel_name="python3").execute()
-print("".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", ())))
-"""
-
-
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Jupyter's own, about paths and event loops
 def test_notebook(tmp_path: Path) -> None:
     def chat(messages: list[Message]) -> str | Message:
         last = str(messages[-1]["content"])
@@ -149,23 +142,12 @@ def test_notebook(tmp_path: Path) -> None:
         return save(impression("SISTER", "Ines, a doctor in Faro")) if "Ines" in quoted else "IGNORE"
 
     with Loopback(chat, keeper) as loopback:
-        environment = os.environ | loopback.environment | {
-            "IMPRESSMEM_URL": f"embedded://{tmp_path}", "PYTHONPATH": str(ROOT), "JUPYTER_PLATFORM_DIRS": "1",
-        }  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, "-c", _EXECUTE, "notebooks/03_llama_index_chat.ipynb"], cwd=ROOT, env=environment,
-            capture_output=True, text=True, check=False, timeout=100,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
+        place = {"IMPRESSMEM_URL": f"embedded://{tmp_path}/memory", "JUPYTER_PLATFORM_DIRS": "1"}
+        shown = "".join(notebooks.run("03_llama_index_chat.ipynb", tmp_path, **loopback.environment, **place))
     assert loopback.faults == []
     for text in ("USER-HOME | lives in Lisbon", "A cake without nuts.", "In Lisbon.", "stored ('SISTER',)", "3 erased"):
-        assert text in done.stdout
+        assert text in shown
     assert not [quoted for quoted in loopback.kept if "riddle" in quoted or "about food" in quoted]
-
-
-def test_the_notebook_holds_no_outputs() -> None:
-    notebook = json.loads((ROOT / "notebooks/03_llama_index_chat.ipynb").read_text())
-    assert not [cell for cell in notebook["cells"] if cell.get("outputs") or cell.get("execution_count")]
 
 
 def test_the_first_lines_of_the_docs(tmp_path: Path) -> None:
