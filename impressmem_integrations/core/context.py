@@ -21,7 +21,7 @@ from impressmem_integrations.core.commands.records import MOST, UNIT
 from impressmem_integrations.core.commands.snapshots import Material, Same
 from impressmem_integrations.model import Context, Impression, Omission
 
-RENDER_VERSION = 2
+RENDER_VERSION = 3
 FREE_STEP = 0.035
 """Share of the budget that a cut of the core frees, so that the next changes need no further cut."""
 LEAST_USED = 0.95
@@ -46,32 +46,29 @@ class Core(NamedTuple):
     """The frozen part of an epoch.
 
     Attributes:
-        lines: Its lines, from the fence's opening on; the first `fixed` are never cut.
+        text: Its lines, from the fence's opening on; the first `fixed` are never cut.
         clues: Per line the clue it shows, or "".
         fixed: How many lines at the front must stay: the opening, names and pinned notes.
         stored: How many impressions the scope held.
         omitted: What did not fit when it was made.
         pins_complete: Whether every pinned note is shown.
         average: Units of an average line, to estimate what is left out.
+        partial: The clue whose line was cut to fit, or "".
     """
 
-    lines: tuple[str, ...]
+    text: str
     clues: tuple[str, ...]
     fixed: int
     stored: int
     omitted: tuple[Omission, ...]
     pins_complete: bool
     average: int
-
-    @property
-    def text(self) -> str:
-        """The lines as they are stored."""
-        return "\n".join(self.lines)
+    partial: str
 
     def about(self) -> str:
-        """What is stored beside the lines."""
-        _, *rest = self._replace(omitted=_plain(self.omitted))
-        return _write_json(rest)
+        """What is stored beside the text: the clues, and a line of JSON."""
+        _, clues, *rest = self._replace(omitted=_plain(self.omitted))
+        return UNIT.join(clues) + "\n" + _write_json(rest)
 
     @classmethod
     def parse(cls, text: str, about_text: str) -> Core:
@@ -81,11 +78,12 @@ class Core(NamedTuple):
             ValueError: It is none.
         """
         with _reading():
-            clues, fixed, stored, omitted, pins_complete, average = json.loads(about_text)
-            lines = text.split("\n")
-            _require(len(lines) == len(clues) and lines[0] == render.OPENING and 0 <= fixed <= len(lines))
+            joined, _, rest = about_text.rpartition("\n")
+            fixed, stored, omitted, pins_complete, average, partial = json.loads(rest)
+            clues = tuple(joined.split(UNIT))
+            _require(text.startswith(render.OPENING + "\n") and text.count("\n") + 1 == len(clues) >= fixed >= 0)
             left = _omissions(omitted)
-            return cls(tuple(lines), _texts(clues), int(fixed), int(stored), left, bool(pins_complete), int(average))
+            return cls(text, clues, int(fixed), int(stored), left, bool(pins_complete), int(average), str(partial))
 
 
 class Delta(NamedTuple):
@@ -97,7 +95,7 @@ class Delta(NamedTuple):
 
     def about(self) -> str:
         """What is stored beside the lines, which end the text."""
-        return _write_json([self.clues, self.gone])
+        return UNIT.join(self.clues) + "\n" + UNIT.join(self.gone)
 
     @classmethod
     def parse(cls, text: str, about_text: str) -> Delta:
@@ -106,14 +104,15 @@ class Delta(NamedTuple):
         Raises:
             ValueError: It is none.
         """
-        with _reading():
-            clues, gone = json.loads(about_text)
-            _, since, tail = text.rpartition(f"\n{_SINCE}\n")
-            *lines, end = tail.split("\n")
-            _require(not text or end == render.CLOSING)  # "": not even the pinned notes fit
-            lines = lines if since else []
-            _require(len(lines) == len(clues))
-            return cls(tuple(lines), _texts(clues), _texts(gone))
+        _, since, tail = text.rpartition(f"\n{_SINCE}\n")
+        *lines, end = tail.split("\n")
+        _require(not text or end == render.CLOSING)  # "": not even the pinned notes fit
+        if not since:
+            _require(about_text == "\n")
+            return cls()
+        clues, gone = (joined.split(UNIT) for joined in about_text.split("\n"))
+        _require(len(lines) == len(clues))
+        return cls(tuple(lines), tuple(clues), tuple(filter(None, gone)))
 
 
 class Assembled(NamedTuple):
@@ -135,20 +134,21 @@ def new_core(material: Material, budget_units: int, count: CountUnits) -> Core:
         if title == "Pinned:":
             fixed = len(lines)
     return Core(
-        tuple(lines),
+        "\n".join(lines),
         tuple(clues),
         fixed,
         material.impressions,
         made.omitted,
         made.pins_complete,
         made.average_units,
+        made.partial,
     )
 
 
 def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequence[str]) -> Delta:
     """Append what changed: a line for each record, and one for each name that left and was shown."""
     lines, clues, left = list(delta.lines), list(delta.clues), set(delta.gone)
-    standing = dict(zip((*core.clues, *clues), (*core.lines, *lines), strict=True))
+    standing = _standing(core, delta, {*gone, *(item.clue for item in changed)})
     for clue in gone:
         if clue in standing and clue not in left:
             lines.append(f"- {render.plain(clue)} is no longer kept")
@@ -165,6 +165,15 @@ def extended(core: Core, delta: Delta, changed: Sequence[Impression], gone: Sequ
     return Delta(tuple(lines), tuple(clues), tuple(sorted(left)))
 
 
+def _standing(core: Core, delta: Delta, wanted: set[str]) -> dict[str, str]:
+    """The newest line about each of some clues, where there is one."""
+    found = {}
+    if not wanted.isdisjoint(core.clues):
+        found = {clue: line for clue, line in zip(core.clues, core.text.split("\n"), strict=True) if clue in wanted}
+    found.update((clue, line) for clue, line in zip(delta.clues, delta.lines, strict=True) if clue in wanted)
+    return found
+
+
 def pins_moved(core: Core, changed: Sequence[Impression]) -> bool:
     """Whether a note was pinned or unpinned since: what may be cut changes, so a new core is due."""
     pinned = set(core.clues[: core.fixed])
@@ -173,16 +182,16 @@ def pins_moved(core: Core, changed: Sequence[Impression]) -> bool:
 
 def replaces_shown(core: Core, before: Delta, after: Delta) -> bool:
     """Whether the newest changes contradict a line that stands."""
-    standing = {*core.clues, *before.clues} - {""}
-    new = after.clues[len(before.clues) :]
-    return bool(set(after.gone) - set(before.gone)) or any(clue in standing for clue in new)
+    new = {*after.clues[len(before.clues) :]} - {""}
+    shown_before = not new.isdisjoint(core.clues) or not new.isdisjoint(before.clues)
+    return shown_before or bool({*after.gone}.difference(before.gone))
 
 
 def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: int, count: CountUnits) -> Assembled:
     """The text of core and changes; over the budget only where pinned notes and changes alone are over it."""
     tail = [_SINCE, *delta.lines] if delta.lines else []
-    kept, room = len(core.lines), 0  # room for changes to come
-    text = _text(core, kept, tail)
+    part, room = _Part(core), 0  # room for changes to come
+    text = part.followed_by(tail)
     size = count(text)
     over = size - budget_units
     if over > 0:
@@ -190,30 +199,29 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         must_free = -(-over // step) * step
         room = must_free - over
         freed = 0
-        while kept > core.fixed and freed < must_free:
-            kept -= 1
-            freed += count(core.lines[kept] + "\n")
+        while part.kept > core.fixed and freed < must_free:
+            freed += count(part.drop() + "\n")
         while True:
-            if kept > core.fixed and not core.clues[kept - 1]:
-                kept -= 1  # a title without a line below it
-            text = _text(core, kept, tail)
+            if part.kept > core.fixed and not core.clues[part.kept - 1]:
+                part.drop()  # a title without a line below it
+            text = part.followed_by(tail)
             size = count(text)
-            if kept == core.fixed or size <= budget_units:
+            if part.kept == core.fixed or size <= budget_units:
                 break
-            kept -= 1
+            part.drop()
     left = budget_units - size
-    part = _shortened(core, kept, left - room, count)
-    if not part and left > budget_units * (1 - LEAST_USED):
-        part = _shortened(core, kept, left, count)
-    if part:
-        text = _text(core, kept, [*part, *tail])
+    shortened = part.next_shortened(left - room, count)
+    if not shortened and left > budget_units * (1 - LEAST_USED):
+        shortened = part.next_shortened(left, count)
+    if shortened:
+        text = part.followed_by([*shortened, *tail])
         size = count(text)
-    if size > budget_units and not any(core.clues[:kept]) and not tail:
+    if size > budget_units and not any(core.clues[: part.kept]) and not tail:
         nothing = Context("", omitted=_omitted(core, stored), epoch=epoch, pins_complete=core.pins_complete)
         return Assembled(nothing, 0)
-    # What is shown in part is not shown: a question may still bring it in.
-    whole = [clue for clue, line in zip(core.clues[:kept], core.lines, strict=False) if not line.endswith(render.CUT)]
-    shown = dict.fromkeys([*whole, *delta.clues])
+    shown = dict.fromkeys(core.clues[: part.kept])
+    shown.pop(core.partial, None)  # what is shown in part is not shown: a question may still bring it in
+    shown.update(dict.fromkeys(delta.clues))
     for clue in ("", *delta.gone):
         shown.pop(clue, None)
     included = tuple(shown)
@@ -225,22 +233,38 @@ def assembled(core: Core, delta: Delta, budget_units: int, stored: int, epoch: i
         pins_complete=core.pins_complete,
         units=size,
     )
-    return Assembled(made, sum(map(len, core.lines[:kept])) + kept - 1)
+    return Assembled(made, part.end)
 
 
-def _text(core: Core, kept: int, rest: Sequence[str]) -> str:
-    return "\n".join([*core.lines[:kept], *rest, render.CLOSING])
+class _Part:
+    """The beginning of a core that a context shows: its first `kept` lines, `end` characters."""
 
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.kept = len(core.clues)
+        self.end = len(core.text)
 
-def _shortened(core: Core, kept: int, units: int, count: CountUnits) -> list[str]:
-    """The beginning of the first note that had to leave, below its title; nothing where not even that fits."""
-    at = next((at for at in range(max(kept, core.fixed), len(core.lines)) if core.clues[at]), None)
-    if at is None:
-        return []
-    titles = list(core.lines[kept:at])
-    head = core.lines[at].find(") ", len(render.plain(core.clues[at]))) + 2  # behind the filing
-    part = render.cut(core.lines[at], head, units - sum(count(title + "\n") for title in titles), count)
-    return [*titles, part] if part else []
+    def drop(self) -> str:
+        """Let the last line leave; there are more. Returns it."""
+        start = self.core.text.rindex("\n", 0, self.end)
+        line = self.core.text[start + 1 : self.end]
+        self.kept, self.end = self.kept - 1, start
+        return line
+
+    def followed_by(self, rest: Sequence[str]) -> str:
+        """The whole text."""
+        return "\n".join([self.core.text[: self.end], *rest, render.CLOSING])
+
+    def next_shortened(self, units: int, count: CountUnits) -> list[str]:
+        """The beginning of the first note that had to leave, below its title; nothing where not even that fits."""
+        clues = self.core.clues
+        at = next((at for at in range(self.kept, len(clues)) if clues[at]), None)
+        if at is None:
+            return []
+        *titles, line = self.core.text[self.end + 1 :].split("\n", at - self.kept + 1)[: at - self.kept + 1]
+        head = line.find(") ", len(render.plain(clues[at]))) + 2  # behind the filing
+        short = render.cut(line, head, units - sum(count(title + "\n") for title in titles), count)
+        return [*titles, short] if short else []
 
 
 def _omitted(core: Core, left: int) -> tuple[Omission, ...]:

@@ -27,7 +27,7 @@ NAMES_SHARE = 0.1
 """Share of the budget that categories may take, and labels; a name takes a unit at least."""
 _NAMED = 20
 _WORTH_CUTTING = 0.03
-CUT = " …"
+CUT = " ..."  # as many bytes as the one character: a text in ASCII stays one, which is counted and sent faster
 _TITLES = ("Pinned:", "Notes:", "Older notes:")
 _SACRIFICED = 4  # one in so many of the notes shown is the first to make room for newer ones
 
@@ -149,6 +149,7 @@ class Chosen(NamedTuple):
         omitted: What did not fit.
         pins_complete: Whether every pinned note is shown.
         average_units: Units of an average note.
+        partial: The clue whose line was cut to fit, or "".
     """
 
     heads: tuple[str, ...]
@@ -158,6 +159,7 @@ class Chosen(NamedTuple):
     omitted: tuple[Omission, ...]
     pins_complete: bool
     average_units: int
+    partial: str
 
 
 def frame_units(count: CountUnits) -> int:
@@ -196,10 +198,11 @@ def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
         left_names.append(left)
     left_notes = not_shown(material.others)
     unread = material.impressions > len(material.pinned) + len(material.others)
+    partial = ""
     if left_notes and budget.left > budget_units * _WORTH_CUTTING:
         for item in left_notes:
             if cut := _cut_to(item, budget):
-                shown[item.clue] = cut
+                partial, shown[item.clue] = item.clue, cut
                 break
     notes = [item for item in material.others if item.clue in shown]
     sacrificed = len(notes) // _SACRIFICED if left_notes or unread else 0
@@ -222,6 +225,7 @@ def chosen(material: Material, budget_units: int, count: CountUnits) -> Chosen:
         ),
         pins_complete=not left_pins,
         average_units=int(average),
+        partial=partial,
     )
 
 

@@ -351,7 +351,7 @@ def test_of_a_long_text_the_part_that_answers_is_shown(alice):
     found = alice.recall("What is the secret of her goulash?", budget_units=300)
     assert found.items[0].clue == "RECIPE"
     assert found.items[0].content.startswith("Grandmother's")  # whole for code, a part in the text
-    assert "… " in found.text
+    assert "... " in found.text
     assert "secret of the goulash is chocolate" in found.text
     assert found.units <= 300
     assert "deposit is 900 euros" in alice.recall("How much is the deposit?").text
