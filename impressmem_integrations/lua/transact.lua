@@ -32,6 +32,7 @@
 --#include lib/postings
 --#include lib/posting_writes
 --#include lib/plan
+--#include lib/refiling
 --#include lib/names
 --#include lib/journal
 --#include lib/removals

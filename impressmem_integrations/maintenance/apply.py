@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import write
+from impressmem_integrations.core.commands.merges import NamesMerged
 from impressmem_integrations.core.commands.records import as_text
 from impressmem_integrations.core.effects import Flow
 from impressmem_integrations.core.flows.change import commit
@@ -72,11 +73,10 @@ def _outcome(done: write.Transaction, steps: Sequence[PlanStep]) -> Report:
             elif status == "changed" and name not in saved:
                 changed[name] = None
         elif kind == "merge-names":
-            moved = tuple(map(as_text, reply[3]))
+            _, sources, moved, labels_moved, _ = NamesMerged.parse(reply)
             if len(moved) == MOST_MOVED:
                 warnings.append(f"the merge into {name!r} stopped after {MOST_MOVED:,} impressions; merge again")
-            sources = tuple(map(as_text, reply[2]))
-            merged.append(MergeResult(step.level, sources, name, moved, int(reply[4]), done.id or ""))
+            merged.append(MergeResult(step.level, sources, name, moved, labels_moved, done.id or ""))
         elif kind == "merge-clues":
             merged.append(MergeResult("clue", tuple(map(as_text, reply[2])), name, (name,), 0, done.id or ""))
     return Report("stored", saved=tuple(saved), changed=tuple(changed), merged=tuple(merged), warnings=tuple(warnings))

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.commands import write
+from impressmem_integrations.core.commands import merges, write
 from impressmem_integrations.core.commands.records import SOURCES, draft
 from impressmem_integrations.core.text import normal_content, normal_name
 from impressmem_integrations.errors import InvalidInput, InvalidToolCall
@@ -201,8 +201,8 @@ def _operation(step: PlanStep, bound: Bound, source: str | None, said_at: dateti
     sources = [normal_name(name, "from_items") for name in step.sources]
     if step.level == "clue":
         content = normal_content(step.content, bound.limits.max_content_bytes)
-        return write.merge_clues_operation(bound, target, content, sources, source, said_at)
-    return write.merge_names_operation(step.level, target, sources, MOST_MOVED)
+        return merges.merge_clues_operation(bound, target, content, sources, source, said_at)
+    return merges.merge_names_operation(step.level, target, sources, MOST_MOVED)
 
 
 def guards(steps: Sequence[PlanStep]) -> list[write.Guard]:

@@ -45,9 +45,12 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
     listed = as_text(fields["clues"]).strip("\x1f")
     parts = read_netstrings(fields["before"])
     images = {}
+    left_out = read_netstrings(fields["records"])
+    records = dict(zip(left_out[::2], left_out[1::2], strict=True))
     for at in range(0, len(parts), IMAGE):
         clue, record, filing, facts, pinned, expires = parts[at : at + IMAGE]
         name = as_text(clue)
+        record = record or records.get(clue, b"")
         if record:
             counted = Facts.parse(as_text(facts))
             read = Stored(

@@ -337,6 +337,11 @@ def _unreadable() -> CorruptStore:
     return CorruptStore("a record of this scope cannot be read; run check() and repair()")
 
 
+def names(joined: Raw) -> tuple[str, ...]:
+    """Names that came as one text, with a mark between them: a list of many takes a client far longer to read."""
+    return tuple(as_text(joined).split(UNIT)) if joined else ()
+
+
 def rows(reply: Sequence[Raw]) -> list[Impression]:
     """The rows of a reply, in its order."""
     return [item for item, _ in rows_with_facts(reply)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
-from impressmem_integrations.core.commands.records import MOST, UNIT, as_text, rows
+from impressmem_integrations.core.commands.records import MOST, as_text, names, rows
 from impressmem_integrations.core.commands.write import Wire
 from impressmem_integrations.core.effects import Command, Raw
 from impressmem_integrations.model import Impression
@@ -170,15 +170,11 @@ def _material(fields: Sequence[Raw]) -> Material:
         int(count),
         int(category_count),
         int(label_count),
-        _names(categories),
-        _names(labels),
+        names(categories),
+        names(labels),
         items[: int(pinned)],
         items[int(pinned) :],
     )
-
-
-def _names(joined: Raw) -> tuple[str, ...]:
-    return tuple(as_text(joined).split(UNIT)) if joined else ()
 
 
 class Kept(NamedTuple):

@@ -212,34 +212,6 @@ def _optional_ms(when: datetime | None) -> str:
     return "" if when is None else str(milliseconds(when))
 
 
-def merge_names_operation(kind: str, target: Name, sources: Sequence[Name], most: int) -> Operation:
-    """Move everything filed under the sources to the target; at most `most` records."""
-    return Operation("merge-names", (kind, wire_name(target), most, *map(wire_name, sources)))
-
-
-def merge_clues_operation(
-    bound: Bound,
-    target: Name,
-    content: str,
-    sources: Sequence[Name],
-    source: str | None,
-    said_at: datetime | None = None,
-) -> Operation:
-    """Make one record of several."""
-    return Operation(
-        "merge-clues",
-        (
-            wire_name(target),
-            encode_record(content, source, None, said_at),
-            content_digest(content),
-            source_digest(source),
-            wire_terms(content, clue=target.shown),
-            bound.limits.max_labels,
-            *map(wire_name, sources),
-        ),
-    )
-
-
 def clue_operation(name: str, clue: Name) -> Operation:
     """`pin`, `unpin`, `confirm` or `forget` one clue."""
     return Operation(name, (wire_name(clue),))

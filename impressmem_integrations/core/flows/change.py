@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.chunks import MOST_PER_SCRIPT, chunks
-from impressmem_integrations.core.commands import read, write
+from impressmem_integrations.core.commands import merges, read, write
 from impressmem_integrations.core.commands.records import Draft, as_text, draft
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.text import Name, normal_content, normal_name
@@ -205,21 +205,21 @@ def _merge_names(
     names, into = _names(sources, f"source {kind}"), normal_name(target, f"target {kind}")
     moved: list[str] = []
     labels_moved, transaction = 0, ""
-    gone: list[str] = []
+    gone: tuple[str, ...] = ()
     while True:
-        operation = write.merge_names_operation(kind, into, names, MOST_PER_SCRIPT)
+        operation = merges.merge_names_operation(kind, into, names, MOST_PER_SCRIPT)
         done = yield from commit(bound, [operation], reason=reason, transaction=transaction)
-        _, stands, merged, clues, count, left = done.replies[0]
-        moved += map(as_text, clues)
-        labels_moved = max(labels_moved, int(count))
+        merged = merges.NamesMerged.parse(done.replies[0])
+        moved += merged.moved
+        labels_moved = max(labels_moved, merged.labels_moved)
         transaction = transaction or done.id or ""
-        gone = gone or [as_text(name) for name in merged]
-        if int(left) == 0:
+        gone = gone or merged.sources
+        if merged.left == 0:
             break
         names = yield from _still_there(bound, kind, names)
         if not names:  # what was left came along with another source
             break
-    return MergeResult(kind, tuple(gone), as_text(stands), tuple(moved), labels_moved, transaction)
+    return MergeResult(kind, gone, merged.target, tuple(moved), labels_moved, transaction)
 
 
 def _still_there(bound: Bound, kind: str, names: Sequence[Name]) -> Flow[list[Name]]:
@@ -255,7 +255,7 @@ def merge_clues(
     if len(names) > MOST_PER_SCRIPT:
         raise InvalidInput(f"{len(names):,} clues in one merge; {MOST_PER_SCRIPT:,} are allowed")
     into, text = normal_name(target, "target clue"), normal_content(content, bound.limits.max_content_bytes)
-    operation = write.merge_clues_operation(bound, into, text, names, source)
+    operation = merges.merge_clues_operation(bound, into, text, names, source)
     done = yield from commit(bound, [operation], source=source, reason=reason)
     _, stands, merged = done.replies[0]
     clue = as_text(stands)

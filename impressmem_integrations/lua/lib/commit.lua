@@ -44,14 +44,24 @@ function write.unit(unit, leaving)
   end
 end
 
+-- After write.names, which finds the labels that are gone: nothing is linked with them any more.
 function write.links()
+  local gone = plan.gone.label
   for label, others in pairs(plan.links) do
     local key, shrinks = prefix .. 'links:' .. label, false
-    for other, change in pairs(others) do
-      if change ~= 0 then call('ZINCRBY', key, change, other) end
-      shrinks = shrinks or change < 0
+    if gone[label] then
+      call('UNLINK', key)
+    else
+      for other, change in pairs(others) do
+        if gone[other] then
+          call('ZREM', key, other)
+        elseif change ~= 0 then
+          call('ZINCRBY', key, change, other)
+          shrinks = shrinks or change < 0
+        end
+      end
+      if shrinks then call('ZREMRANGEBYSCORE', key, '-inf', '0') end
     end
-    if shrinks then call('ZREMRANGEBYSCORE', key, '-inf', '0') end
   end
 end
 
@@ -115,25 +125,28 @@ end
 -- Carries out everything at once. Returns how many journal entries a forgetting removed, and whether a record changed.
 local function commit(operation)
   local changed, forgotten = plan.all()
-  if #changed == 0 and #forgotten == 0 and #also == 0 then return 0, false end
+  local refiled = work.refiling and work.refiling.changes or NOTHING
+  local writes = #changed + #refiled
+  if writes == 0 and #forgotten == 0 and #also == 0 then return 0, false end
   names.probe()
   local length = call('XLEN', journal.key)
   local leaving = plan.removals and removals()
 
   -- A full server refuses a script whose first write needs memory: what only removes begins with removing.
-  local grows = false
+  local grows = #refiled > 0
   for _, unit in ipairs(changed) do grows = grows or unit.new end
-  if grows then journal.write(changed, operation) end
+  if grows then journal.write(changed, refiled, operation) end
   for _, unit in ipairs(changed) do write.unit(unit, leaving) end
-  if #changed > 0 then
-    if not grows then journal.write(changed, operation) end
+  if #refiled > 0 then work.refiling.write() end
+  if writes > 0 then
+    if not grows then journal.write(changed, refiled, operation) end
     length = length + 1
   end
   for _, extra in ipairs(also) do extra.write() end
   postings.write(plan.words)
-  write.links()
   write.names('category', leaving)
   write.names('label', leaving)
+  write.links()
   names.enter()
   write.hints()
   write.noted()
@@ -145,5 +158,5 @@ local function commit(operation)
     call('HSET', meta_key, 'layout', settings.layout, 'generation', generation, 'half_life', work.half_life,
       'salt', work.salt)
   end
-  return scrubbed, #changed > 0
+  return scrubbed, writes > 0
 end

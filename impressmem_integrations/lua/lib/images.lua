@@ -14,6 +14,7 @@ local work = {
   floor = tonumber(meta[8] or 0),           -- the newest change that `changed` and `withdrawn` no longer tell of
   expiring = true,                          -- false: no record of the scope ever expires
   units = {}, order = {},                   -- clue -> unit; the units as they were loaded
+  refiling = false, refiled = {},           -- lib/refiling where it is used; clue -> what it changes of a record
   spelled = {clue = {}, category = {}, label = {}},   -- folded -> name, for the operations after the first that says it
   filed = {},                               -- filing -> {categories, labels}
 }
@@ -38,6 +39,8 @@ end
 -- An image holds the stored strings: record, filing, facts, terms, pin (since when), expires. `new` is `old` itself
 -- until an operation replaces it: nothing changes an image that was loaded. An image may hold its facts as read, too.
 -- lib/plan adds the rest.
+local NOTHING = {}
+
 local function add_unit(clue, record, filing, facts, terms, pin, expires)
   local unit = {clue = clue, old = false, new = false, live = false, why = false, facts = false, before = false,
                 moved = false, changed = false, leaves = false, enters = false, retermed = false,
@@ -50,7 +53,17 @@ local function add_unit(clue, record, filing, facts, terms, pin, expires)
   end
   work.units[clue] = unit
   work.order[#work.order + 1] = unit
+  if work.refiled[clue] then work.refiling.take_over(unit) end
   return unit
+end
+
+-- Whether this transaction has loaded a record, and may write it.
+function work.is_loaded(clue)
+  return work.units[clue] or work.refiled[clue]
+end
+
+function work.count_loaded()
+  return #work.order + (work.refiling and #work.refiling.order or 0)
 end
 
 function work.load_all(clues)
@@ -117,6 +130,13 @@ function work.names_in(filing)
   return names[1], names[2]
 end
 
+-- The filing of some names. The lists are kept for names_in: not to be changed any more.
+function work.file(categories, labels)
+  local filing = write_filing(categories, labels)
+  if not work.filed[filing] then work.filed[filing] = {categories, labels} end
+  return filing
+end
+
 -- A filing as asked for, with the names as stored.
 function work.filing_of(text)
   local categories, labels = work.names_in(text)
@@ -129,9 +149,7 @@ function work.filing_of(text)
       kept[#kept + 1] = label
     end
   end
-  local filing = write_filing(groups, kept)
-  if not work.filed[filing] then work.filed[filing] = {groups, kept} end
-  return filing
+  return work.file(groups, kept)
 end
 
 -- When a record expires: after its own lifetime (ms), else after the scope's; pinned ones never do.

@@ -15,24 +15,32 @@ local function netstring(text)
   return text and #text .. ':' .. text .. ',' or '0:,'
 end
 
+local function image_of(clue, record, filing, facts, pin, expires)
+  return #clue .. ':' .. clue .. ',' .. #record .. ':' .. record .. ',' .. #filing .. ':' .. filing .. ',' .. #facts
+    .. ':' .. facts .. ',' .. netstring(pin) .. netstring(expires)
+end
+
 -- Fields: transaction, operation, at (ms), clues (UNIT around each), source, reason, undoable (0 or 1),
 -- bytes (what counts towards the limit), before (per clue six netstrings: clue, record, filing, facts, pinned at,
--- expires at; empty where there was no record).
-function journal.write(changed, operation)
+-- expires at; all but the clue empty where there was no record, the record alone where the transaction left it as it is).
+function journal.write(changed, refiled, operation)
   local MAX_TRANSACTION_BYTES = 4194304
   local names, images = {''}, {}
   for _, unit in ipairs(changed) do
     if unit.why ~= 'forget' then
-      local clue, old = unit.clue, unit.old
+      local clue, old, new = unit.clue, unit.old, unit.new
       names[#names + 1] = clue
       if unit.live then
-        images[#images + 1] = #clue .. ':' .. clue .. ',' .. #old.record .. ':' .. old.record .. ','
-          .. #old.filing .. ':' .. old.filing .. ',' .. #old.facts .. ':' .. old.facts .. ','
-          .. netstring(old.pin) .. netstring(old.expires)
+        local record = new and new.record == old.record and '' or old.record
+        images[#images + 1] = image_of(clue, record, old.filing, old.facts, old.pin, old.expires)
       else
         images[#images + 1] = #clue .. ':' .. clue .. ',0:,0:,0:,0:,0:,'
       end
     end
+  end
+  for _, change in ipairs(refiled) do
+    names[#names + 1] = change.clue
+    images[#images + 1] = image_of(change.clue, '', change.was, change.before, change.pin, change.expires)
   end
   names[#names + 1] = ''
   local before, undoable = table.concat(images), '1'

@@ -1,5 +1,5 @@
 -- The operations `merge-names` and `merge-clues`, and `existing`, which refuses names that do not exist.
--- Needs lib/images and lib/plan.
+-- Needs lib/images, lib/refiling and lib/plan.
 -- Can fail: WRONGTYPE, before the first write.
 local function existing(kind, name)
   local real = work.name_of(kind, name)
@@ -45,33 +45,45 @@ operations['merge-names'] = function(a)
       end
     end
   end
-  work.load_all(members)
-  local moved, stray, labels_moved, label_seen = {}, {}, 0, {}
+  refiling.load(members)
+  local moved, clue_of, stray, labels_moved, label_seen, refiled = {}, {}, {}, 0, {}, {}
+
+  -- A filing with the target in place of the sources; each is made once.
+  local function merged(filing)
+    if refiled[filing] then return refiled[filing] end
+    local categories, labels = work.names_in(filing)
+    for _, label in ipairs(labels) do
+      if not label_seen[label] then
+        label_seen[label] = true
+        labels_moved = labels_moved + 1
+      end
+    end
+    local kept, have = {}, {}
+    for _, name in ipairs(kind == 'category' and categories or labels) do
+      if seen[name] then name = target end
+      if not have[name] then
+        have[name] = true
+        kept[#kept + 1] = name
+      end
+    end
+    if kind == 'category' then categories = kept else labels = kept end
+    refiled[filing] = work.file(categories, labels)
+    return refiled[filing]
+  end
+
   for _, clue in ipairs(members) do
-    local unit = work.units[clue]
-    if unit.new then
-      local categories, labels = work.names_in(unit.new.filing)
-      for _, label in ipairs(labels) do
-        if not label_seen[label] then
-          label_seen[label] = true
-          labels_moved = labels_moved + 1
-        end
-      end
-      local names = kind == 'category' and categories or labels
-      local kept, have = {}, {}
-      for _, name in ipairs(names) do
-        if seen[name] then name = target end
-        if not have[name] then
-          have[name] = true
-          kept[#kept + 1] = name
-        end
-      end
-      if kind == 'category' then categories = kept else labels = kept end
-      local image, facts = work.revise(unit)
-      image.filing = write_filing(categories, labels)
-      moved[#moved + 1] = {facts.seq, clue}
+    local unit, change, seq = work.units[clue], work.refiled[clue], nil
+    if change then
+      seq = refiling.refile(change, merged(change.is))
+    elseif unit.new then
+      local filing, image = merged(unit.new.filing), nil
+      image, seq = work.revise(unit)
+      image.filing = filing
     elseif not unit.old then
       stray[#stray + 1] = clue
+    end
+    if seq then
+      moved[#moved + 1], clue_of[seq] = seq, clue
     end
   end
   if #stray > 0 then
@@ -88,9 +100,9 @@ operations['merge-names'] = function(a)
       end,
     }
   end
-  table.sort(moved, function(x, y) return x[1] < y[1] end)
-  for i, pair in ipairs(moved) do moved[i] = pair[2] end
-  return {'merge-names', target, sources, moved, whole(labels_moved), whole(left)}
+  table.sort(moved)
+  for i, seq in ipairs(moved) do moved[i] = clue_of[seq] end
+  return {'merge-names', target, sources, table.concat(moved, UNIT), whole(labels_moved), whole(left)}
 end
 
 operations['merge-clues'] = function(a)

@@ -2,7 +2,6 @@
 -- written for its type (which also touches it, so a Cluster slot on the move fails before the first write).
 -- Needs lib/images and lib/posting_writes.
 -- Can fail: WRONGTYPE, MOVED, ASK. Reads only.
-local NOTHING = {}
 local plan = {
   members = {},                         -- key -> how many members it had before; also says that it was probed
   dirty = {category = {}, label = {}},  -- name -> newest touch written now, or 0: look it up afterwards
@@ -255,17 +254,18 @@ function plan.find_similar()
   end
 end
 
--- Plans all units and probes what is not named after a category or label. Returns the units that change, and
--- the clues to forget.
+-- Plans all units and refiled records, and probes what is not named after a category or label. Returns the units that
+-- change, and the clues to forget.
 function plan.all()
   local changed, forgotten = plan.differing()
-  if not changed[1] and not forgotten[1] and not also[1] then return changed, forgotten end
+  if not (changed[1] or forgotten[1] or also[1] or work.refiling) then return changed, forgotten end
   for _, unit in ipairs(changed) do   -- first what is given up, so that any record may take it
     local before = unit.before
     if unit.yields then plan.unhint('twins', twin_field(before.digest), whole(before.seq)) end
     if before and unit.alike then plan.unhint('alike', unit.alike, whole(before.seq)) end
   end
   for _, unit in ipairs(changed) do plan.unit(unit) end
+  if work.refiling then work.refiling.plan() end
   plan.postings()
   plan.find_similar()
   for _, name in ipairs({'clues', 'changed', 'strength', 'categories', 'labels'}) do plan.probe(prefix .. name) end

@@ -56,7 +56,7 @@ end
 
 -- Up to `most` plain clues that this transaction does not write, touched longest ago first: {strength, clue}.
 local function weakest_plain(most)
-  local key, page = prefix .. 'clues', math.min(most + #work.order + 2, CHUNK)
+  local key, page = prefix .. 'clues', math.min(most + work.count_loaded() + 2, CHUNK)
   local start, offset, known, list = work.weak_from, 0, false, {}
   repeat
     local part = call('ZRANGEBYSCORE', key, whole(start), '+inf', 'WITHSCORES', 'LIMIT', offset, page)
@@ -71,7 +71,7 @@ local function weakest_plain(most)
       if not known then
         work.weak_from, known = touched, plain
       end
-      if plain and #list < most and not work.units[clue] then list[#list + 1] = {touched / work.half_life, clue} end
+      if plain and #list < most and not work.is_loaded(clue) then list[#list + 1] = {touched / work.half_life, clue} end
     end
     offset = offset + #clues
     local more = #clues == page and #list < most
@@ -83,9 +83,9 @@ end
 -- Up to `most` strong clues that this transaction does not write, the weakest first: {strength, clue}.
 local function weakest_strong(most)
   local list = {}
-  local part = call('ZRANGE', prefix .. 'strength', 0, most + #work.order - 1, 'WITHSCORES')
+  local part = call('ZRANGE', prefix .. 'strength', 0, most + work.count_loaded() - 1, 'WITHSCORES')
   for i = 1, #part, 2 do
-    if not work.units[part[i]] then list[#list + 1] = {tonumber(part[i + 1]), part[i]} end
+    if not work.is_loaded(part[i]) then list[#list + 1] = {tonumber(part[i + 1]), part[i]} end
   end
   return list
 end

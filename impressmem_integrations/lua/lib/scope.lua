@@ -75,11 +75,6 @@ local function read_facts(text)
           seq = tonumber(seq), uses = uses, used = used, digest = digest, origin = origin}
 end
 
--- The text of facts that differ from others by their revision alone.
-local function with_revision(text, revision)
-  return (string.gsub(text, '^(%S+ %d+ %-?%d+ %-?%d+ )%d+', '%1' .. whole(revision), 1))
-end
-
 -- When a record was created and its seq, where no more of its facts is wanted.
 local function created_in(text)
   local created, seq = string.match(text, '^%S+ (%d+) %-?%d+ %-?%d+ %d+ (%d+)')
