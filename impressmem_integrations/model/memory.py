@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, overload
 
+from impressmem_integrations.errors import InvalidInput
+
 
 @dataclass(frozen=True, slots=True)
 class Impression:
@@ -248,7 +250,14 @@ class Recall:
 
 
 def common_prefix(first: str, second: str) -> int:
-    """Characters that two texts share at the front."""
+    """Characters that two texts share at the front.
+
+    Raises:
+        InvalidInput: One of them is no text.
+    """
+    for text in (first, second):
+        if not isinstance(text, str):
+            raise InvalidInput(f"common_prefix compares two texts; one is {type(text).__name__}")
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -288,9 +297,16 @@ class Context:
         """The share of this text (0 to 1) that repeats the previous one from its start: what a prompt cache reuses.
 
         Without a previous one it is 0.
+
+        Raises:
+            InvalidInput: The previous one is no context.
         """
         if previous is None:
             return 0.0
+        if not isinstance(previous, Context):
+            raise InvalidInput(
+                f"previous must be a Context as context() returns it, or None, not {type(previous).__name__}"
+            )
         return common_prefix(previous.text, self.text) / len(self.text) if self.text else 1.0
 
 
