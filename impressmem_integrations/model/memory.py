@@ -337,7 +337,7 @@ class Stats:
     """Counts of one scope.
 
     Attributes:
-        impressions: Impressions stored.
+        impressions: Impressions that readers see: not those that have expired and leave with the next write.
         categories: Categories in use.
         labels: Labels in use.
         pins: Pinned impressions.
@@ -346,7 +346,7 @@ class Stats:
         max_impressions: The capacity in force.
         generation: How often the scope was erased.
         seq: Its change counter.
-        content_bytes: Bytes of all records, estimated where there are many.
+        content_bytes: Bytes of their records, estimated where there are many.
         turns: Messages kept as evidence.
         turn_bytes: Their bytes.
         model_calls: Calls of maintenance models so far.

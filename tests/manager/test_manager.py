@@ -234,6 +234,20 @@ async def test_im20_pins_are_never_left_out_silently(manager: ImpressMemManager)
     assert f"({10 - shown} more notes are stored and not shown.)" in context
 
 
+async def test_im29_what_has_expired_is_not_counted_as_left_out(
+    manager: ImpressMemManager, valkey_server: RunningServer
+) -> None:
+    await fill(manager, *ROWS)
+    await manager.store.asave("GONE", "about GONE", category="General", labels=["Note"], ttl_seconds=60)
+    before = await manager.build_memory_context()
+    with valkey_server.client() as client:
+        client.zadd(next(client.scan_iter("*:expiry")), {"GONE": 1})
+    after = await manager.build_memory_context()
+    assert "about GONE" in before
+    assert "about GONE" not in after
+    assert "not shown" not in after
+
+
 async def test_im29_the_context_lists_everything_oldest_first(manager: ImpressMemManager) -> None:
     await fill(manager, *ROWS)
     context = await manager.build_memory_context()
