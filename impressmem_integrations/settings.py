@@ -151,6 +151,13 @@ class Tokenizer:
     name: str
     count: Callable[[str], int]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or not callable(self.count):
+            raise ConfigurationError(
+                f"a Tokenizer needs a name (text, not empty) and a function that counts, not {self.name!r:.100} and"
+                f" {type(self.count).__name__}"
+            )
+
     def measure(self, text: str) -> int:
         """The units of a text, checked: the counter is the caller's code.
 

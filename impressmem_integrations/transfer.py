@@ -12,6 +12,7 @@ from impressmem_integrations.core import lines
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.effects import Effect, drive
 from impressmem_integrations.core.flows.transfer import export_lines, import_lines
+from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import ImportResult
 
 
@@ -32,10 +33,11 @@ def export_jsonl(self: Answering, path: str | os.PathLike[str]) -> int:
         How many impressions it holds.
 
     Raises:
+        InvalidInput: `path` cannot name a file.
         OSError: The file cannot be written; an older one stands as it was.
         StoreError: The server failed; likewise.
     """
-    target = Path(path)
+    target = _file(path)
     temporary = target.with_name(f".{target.name[:50]}.{secrets.token_hex(4)}.part")
     try:
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
@@ -65,15 +67,33 @@ def import_jsonl(self: Answering, path: str | os.PathLike[str]) -> ImportResult:
 
     Raises:
         OSError: The file cannot be read.
-        InvalidInput: The file is damaged, of a newer version, or over a limit; nothing was imported.
+        InvalidInput: `path` cannot name a file, or the file is damaged, of a newer version, or over a limit; nothing
+            was imported.
         CapacityError: Pinned impressions fill the scope; chunks before that are stored.
         StoreError: The server failed; chunks before that are stored, and importing again goes on.
     """
-    with Path(path).open("rb") as file:
+    with _file(path).open("rb") as file:
         for _ in lines.read(self._bound, file):
             pass  # the whole file is good, or nothing is written
         file.seek(0)
         return drive(import_lines(self._bound, lines.read(self._bound, file)), self._answer)
+
+
+def _file(path: str | os.PathLike[str]) -> Path:
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise InvalidInput(f"path must be the name of a file, text or a Path, not {type(path).__name__}")
+    file = Path(name)
+    if not file.name or "\0" in name:
+        raise InvalidInput(f"path must name a file, and {name!r:.200} names none")
+    try:
+        os.fsencode(file)
+    except UnicodeEncodeError:
+        raise InvalidInput("path holds half of a surrogate pair, which no file name can") from None
+    return file
 
 
 async def aimport_jsonl(self: Answering, path: str | os.PathLike[str]) -> ImportResult:

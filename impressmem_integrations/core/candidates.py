@@ -12,7 +12,7 @@ from impressmem_integrations.core.commands.records import Facts
 from impressmem_integrations.core.commands.search import Found, Heard, Noted
 from impressmem_integrations.core.passages import passage
 from impressmem_integrations.core.ranking import CONSTANTS, Kind, Row, Scored
-from impressmem_integrations.core.when import Named
+from impressmem_integrations.core.times import Time, hours_from
 from impressmem_integrations.model import Impression, Ranked
 
 Key = tuple[Kind, str]
@@ -69,7 +69,7 @@ class Reading(NamedTuple):
 
 
 def candidates(
-    reading: Reading, found: Found, dates: Sequence[Named]
+    reading: Reading, found: Found, dates: Sequence[Time]
 ) -> tuple[dict[Key, Candidate], dict[str, list[Scored]]]:
     """What a question found, as lanes of rows in no order, and what stands behind each row.
 
@@ -81,7 +81,7 @@ def candidates(
     behind: dict[Key, Candidate] = {}
     lanes: dict[str, list[Scored]] = {"notes": [], "names": [], "links": [], "turns": [], "beside": []}
     for note in found.impressions:
-        row, one = reading.note(note)
+        row, one = _away(reading.note(note), dates)
         behind["impression", row.key] = one
         factor = _liveliness(reading.bound, note.stored.facts, found.now) * _timeliness(one.at, dates)
         words = "notes" if note.itself else "beside"
@@ -89,14 +89,19 @@ def candidates(
             if score > 0:
                 lanes[lane].append(Scored("impression", row, score * factor))
     for heard in found.turns:
-        row, one = reading.message(heard)
+        row, one = _away(reading.message(heard), dates)
         behind["turn", row.key] = one
         lane = "turns" if heard.itself else "beside"
         lanes[lane].append(Scored("turn", row, heard.score * _timeliness(heard.at, dates)))
     return behind, lanes
 
 
-def of_their_time(reading: Reading, found: Found, dates: Sequence[Named], behind: dict[Key, Candidate]) -> list[Scored]:
+def _away(read: tuple[Row, Candidate], dates: Sequence[Time]) -> tuple[Row, Candidate]:
+    row, one = read
+    return (row._replace(away=hours_from(dates, one.at)), one) if dates else read
+
+
+def of_their_time(reading: Reading, found: Found, dates: Sequence[Time], behind: dict[Key, Candidate]) -> list[Scored]:
     """What was said on dates, the newest first, those of the dates in UTC before what was their day elsewhere.
 
     What stands behind a row is added to `behind` where it is missing.
@@ -147,6 +152,6 @@ def _liveliness(bound: Bound, facts: Facts, now: datetime) -> float:
     return 1 + CONSTANTS.fresh * fresh + CONSTANTS.used * min(1.0, facts.uses / CONSTANTS.often_used)
 
 
-def _timeliness(at: datetime, dates: Sequence[Named]) -> float:
+def _timeliness(at: datetime, dates: Sequence[Time]) -> float:
     """1, or less for what was said at another time than the question names."""
     return CONSTANTS.other_time if dates and not any(date.includes(at) for date in dates) else 1.0

@@ -3,7 +3,8 @@
 The index query (`lua/search.lua`) scores impressions and turns by the words of a question, by names and along the
 label graph. What it returns becomes lanes; `fuse` makes one ranking of them, and `fill` chooses what a budget shows.
 
-Equal inputs give equal outputs: ties go to the newer row, then to the key.
+Equal inputs give equal outputs: ties go to the row that is nearer to the time that the question names, then to the
+newer one, then to the key.
 """
 
 from __future__ import annotations
@@ -93,12 +94,14 @@ class Row(NamedTuple):
         position: Its place in the order of creation.
         text: What is shown of it; its terms decide how much news it brings.
         speaker: Who said it, "" where unknown.
+        away: Hours from the time that the question names, up to 15; 0 where it names none.
     """
 
     key: str
     position: int
     text: str
     speaker: str = ""
+    away: int = 0
 
 
 class Scored(NamedTuple):
@@ -239,4 +242,4 @@ def fill(
 
 
 def _ranked(scored: Iterable[Scored]) -> list[Scored]:
-    return sorted(scored, key=lambda one: (-one.score, -one.row.position, one.row.key))
+    return sorted(scored, key=lambda one: (-one.score, one.row.away, -one.row.position, one.row.key))

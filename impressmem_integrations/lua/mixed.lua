@@ -3,15 +3,16 @@
 -- ARGV[1]  most pinned records   ARGV[2]  most others   ARGV[3]  most categories
 -- ARGV[4]  bytes of other records after which reading ends
 -- ARGV[5]  bytes above which a record does not count for ARGV[4], since it will not fit (reading ends at 16 times ARGV[4])
--- Reply: {impressions stored, number of pinned rows, row...}
+-- Reply: {impressions that readers see, number of pinned rows, row...}
 -- The pinned rows come first, oldest pin first; the order of the others carries no meaning.
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
 --#include lib/rows
+--#include lib/living
 local most_pins, most, most_categories = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local bytes, largest = tonumber(ARGV[4]), tonumber(ARGV[5])
 local now = now_ms()
-local out = {call('HLEN', prefix .. 'impressions'), 0}
+local out = {(count_living(now)), 0}
 local head = #out
 local pins = call('ZRANGE', prefix .. 'pins', 0, most_pins - 1)
 append_rows(out, pins, now)

@@ -9,8 +9,9 @@ from time import perf_counter
 from typing import Any
 
 from impressmem_integrations.core.effects import AskModel, Command, Effect
-from impressmem_integrations.errors import ConfigurationError
+from impressmem_integrations.errors import ConfigurationError, InvalidInput
 from impressmem_integrations.maintenance.flow import AskReview, Review
+from impressmem_integrations.maintenance.given_plan import check_given
 from impressmem_integrations.maintenance.line import StandInLine
 from impressmem_integrations.maintenance.models import aanswering, answering
 from impressmem_integrations.model import Plan
@@ -80,6 +81,10 @@ def awaited_answers(
 
 def _decision(plan: Plan, decision: Any) -> Plan | None:
     if isinstance(decision, Plan):
+        try:
+            check_given(decision)
+        except InvalidInput as error:
+            raise ConfigurationError(f"the review returned a plan that is none: {error}") from None
         return decision
     if isinstance(decision, bool):
         return plan if decision else None

@@ -8,6 +8,7 @@ from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.change import commit
 from impressmem_integrations.errors import InvalidInput, NotFound
 from impressmem_integrations.maintenance.apply import apply as apply_plan
+from impressmem_integrations.maintenance.given_plan import check_given
 from impressmem_integrations.maintenance.plan import from_json
 from impressmem_integrations.model import Plan, Report
 
@@ -31,9 +32,11 @@ def apply(bound: Bound, plan: Plan | str) -> Flow[Report]:
     Raises:
         StalePlan: A record that it was made from changed since; the plan goes on waiting.
         NotFound: It is not waiting (any more).
-        InvalidInput: It is neither a plan nor an id.
+        InvalidInput: It is neither a plan nor an id, or a field of it is of another type.
     """
-    if not isinstance(plan, Plan):
+    if isinstance(plan, Plan):
+        check_given(plan)
+    else:
         plan_id = _id_of(plan)
         kept = yield from ask(read.plans(bound))
         if plan_id not in kept:
@@ -51,8 +54,10 @@ def reject(bound: Bound, plan: Plan | str) -> Flow[None]:
 
     Raises:
         NotFound: It is not waiting (any more).
-        InvalidInput: It is neither a plan nor an id.
+        InvalidInput: It is neither a plan nor an id, or a field of it is of another type.
     """
+    if isinstance(plan, Plan):
+        check_given(plan)
     plan_id = _id_of(plan)
     yield from commit(bound, [write.settle_operation(plan_id)], guards=[write.plan_guard(plan_id)])
 

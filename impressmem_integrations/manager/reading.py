@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from impressmem_integrations.core.bound import Bound, bytes_of, bytes_to_read
 from impressmem_integrations.core.commands import read
 from impressmem_integrations.core.commands.mixed import mixture
-from impressmem_integrations.core.commands.records import milliseconds
+from impressmem_integrations.core.commands.records import MOST, milliseconds
 from impressmem_integrations.core.commands.spread import spread_labels
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.text import normal_name
@@ -51,14 +51,14 @@ def names(
 
 
 def whole(value: int, what: str) -> int:
-    """A whole number of at least 0.
+    """A whole number of at least 0; one that no server counts exactly is the largest it does.
 
     Raises:
         InvalidInput: It is anything else.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InvalidInput(f"{what} must be a whole number of at least 0, or None for the setting")
-    return value
+    return min(value, MOST)
 
 
 def _milliseconds(timestamp: float | datetime) -> float:
@@ -70,15 +70,22 @@ def _milliseconds(timestamp: float | datetime) -> float:
     return timestamp if timestamp > _MILLISECONDS_FROM else timestamp * 1000
 
 
-def by_clues(bound: Bound, clues: Sequence[Any], max_text_units: int) -> Flow[list[Any]]:
+def by_clues(bound: Bound, clues: Iterable[Any], max_text_units: int) -> Flow[list[Any]]:
     """Impressions in the order asked: `(clue, content)` for a name, `((clue, content), score)` for a pair with a score.
 
     Clues that do not exist are left out, and so are those that do not fit any more; shorter ones after them still come.
 
     Raises:
-        InvalidInput: A clue or the budget is wrong.
+        InvalidInput: A clue or the budget is wrong, or the clues are no list.
     """
+    if isinstance(clues, str | bytes | Mapping) or not isinstance(clues, Iterable):
+        raise InvalidInput(
+            f"clues must be a list of names, or of pairs of a name and a score, not {type(clues).__name__}"
+        )
+    clues = list(clues)
     left = whole(max_text_units, "max_text_units")
+    if any(isinstance(clue, tuple | list) and len(clue) != 2 for clue in clues):
+        raise InvalidInput("clues must be names, or pairs of a name and a score")
     asked = [clue[0] if isinstance(clue, tuple | list) else clue for clue in clues]
     wanted = [normal_name(clue, "clue") for clue in asked]
     held: dict[str, Impression] = {}

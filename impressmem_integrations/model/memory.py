@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, overload
 
+from impressmem_integrations.errors import InvalidInput
+
 
 @dataclass(frozen=True, slots=True)
 class Impression:
@@ -248,7 +250,14 @@ class Recall:
 
 
 def common_prefix(first: str, second: str) -> int:
-    """Characters that two texts share at the front."""
+    """Characters that two texts share at the front.
+
+    Raises:
+        InvalidInput: One of them is no text.
+    """
+    for text in (first, second):
+        if not isinstance(text, str):
+            raise InvalidInput(f"common_prefix compares two texts; one is {type(text).__name__}")
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -288,9 +297,16 @@ class Context:
         """The share of this text (0 to 1) that repeats the previous one from its start: what a prompt cache reuses.
 
         Without a previous one it is 0.
+
+        Raises:
+            InvalidInput: The previous one is no context.
         """
         if previous is None:
             return 0.0
+        if not isinstance(previous, Context):
+            raise InvalidInput(
+                f"previous must be a Context as context() returns it, or None, not {type(previous).__name__}"
+            )
         return common_prefix(previous.text, self.text) / len(self.text) if self.text else 1.0
 
 
@@ -321,7 +337,7 @@ class Stats:
     """Counts of one scope.
 
     Attributes:
-        impressions: Impressions stored.
+        impressions: Impressions that readers see: not those that have expired and leave with the next write.
         categories: Categories in use.
         labels: Labels in use.
         pins: Pinned impressions.
@@ -330,7 +346,7 @@ class Stats:
         max_impressions: The capacity in force.
         generation: How often the scope was erased.
         seq: Its change counter.
-        content_bytes: Bytes of all records, estimated where there are many.
+        content_bytes: Bytes of their records, estimated where there are many.
         turns: Messages kept as evidence.
         turn_bytes: Their bytes.
         model_calls: Calls of maintenance models so far.

@@ -59,6 +59,8 @@ class Usage:
     calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
+        if not isinstance(other, Usage):
+            return NotImplemented  # Python's own error then names both types
         return Usage(
             self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens, self.calls + other.calls
         )

@@ -250,6 +250,28 @@ def test_sp15_floods_are_refused_with_a_clear_message(client):
     assert store.stats().impressions == 10_000
 
 
+def test_stats_count_what_readers_see(client):
+    store = ImpressionStore(client=client)
+    assert store.stats().content_bytes == 0
+    for clue, content, more in (
+        ("A", "likes tea", {}),
+        ("OVER", "x" * 5_000, {"ttl_seconds": 60}),
+        ("LATER", "likes figs", {"ttl_seconds": 60}),
+        ("PINNED", "likes rye", {"ttl_seconds": 60, "pin": True}),
+    ):
+        store.save(clue, content, category="C", labels=["l"], **more)
+    client.zadd(next(client.scan_iter("*:expiry")), {"OVER": 1})
+    counts = store.stats()
+    assert counts.impressions == len(list(store.impressions())) == 3
+    assert counts.content_bytes < 100
+    store.confirm(["A"])  # a write lets what has expired go
+    assert store.stats().impressions == 3
+    client.zadd(next(client.scan_iter("*:expiry")), {"LATER": 1})
+    store.forget("A")
+    store.forget("PINNED")
+    assert (store.stats().impressions, store.stats().content_bytes) == (0, 0)
+
+
 def _nested(levels: int) -> list[object]:
     value: list[object] = []
     for _ in range(levels):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from impressmem_integrations import ImpressionStore, Tokenizer
 from impressmem_integrations.errors import ConfigurationError, InvalidInput
-from impressmem_integrations.model import Context
+from impressmem_integrations.model import Context, Plan, PlanStep, Usage, common_prefix
 from tests.scripted import Scripted, impression, said, save
 
 NOT_A_LIST = [None, 5, "text", {"clue": "A"}]
@@ -86,6 +88,88 @@ def test_no_previous_context_shares_nothing(alice):
     assert Context("").stable_prefix(None) == 0.0
 
 
+@pytest.mark.parametrize("wrong", ["text", 5, [Context("a")]])
+def test_a_previous_context_is_one(wrong):
+    with pytest.raises(InvalidInput, match=r"previous must be a Context .* not " + type(wrong).__name__):
+        Context("a").stable_prefix(wrong)
+    with pytest.raises(InvalidInput, match="two texts"):
+        common_prefix("a", Context("a"))
+
+
+def test_usage_adds_to_usage_alone():
+    with pytest.raises(TypeError, match="'Usage' and 'int'"):
+        Usage(1) + 1
+
+
+@pytest.mark.parametrize("wrong", [5, True, ["x"], b"x"])
+def test_sources_and_reasons_are_texts(alice, wrong):
+    alice.save("B", "likes tea", category="D", labels=["m"])
+    for field in ("source", "reason"):
+        with pytest.raises(InvalidInput, match=f"{field} must be text"):
+            alice.merge_clues(["A"], "B", "likes tea", **{field: wrong})
+    with pytest.raises(InvalidInput, match="reason must be text"):
+        alice.merge_labels(["l"], "m", reason=wrong)
+    with pytest.raises(InvalidInput, match="reason must be text"):
+        alice.merge_categories("C", "D", reason=wrong)
+    assert alice.merge_labels(["l"], "m", reason=None).target == "m"
+    assert alice.journal(1)[0].reason is None
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"x", ["x"], "", ".", "/", "a\0b", "\ud800"])
+def test_a_file_has_a_name(alice, wrong):
+    for move in (alice.export_jsonl, alice.import_jsonl):
+        with pytest.raises(InvalidInput, match="path "):
+            move(wrong)
+
+
+@pytest.mark.parametrize("most", [sys.maxsize, 10**400])
+def test_a_number_beyond_all_counting_is_no_bound(alice, most):
+    assert alice.context(budget_units=most).text == alice.context().text
+    assert alice.recall("tea", budget_units=most, fill=True).items == alice.recall("tea", fill=True).items
+    assert len(alice.journal(most)) == 1
+    assert len(list(alice.impressions(limit=most))) == 1
+
+
+STEP = PlanStep("add", "NEW", "likes tea", "C", ("l",))
+PLAN = Plan("id", "thread", ("turn",), (STEP,), 0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        (replace(PLAN, id=None), "id"),
+        (replace(PLAN, thread=5), "thread"),
+        (replace(PLAN, turns="turn"), "turns"),
+        (replace(PLAN, turns=(5,)), "turns"),
+        (replace(PLAN, steps=None), "steps"),
+        (replace(PLAN, steps=STEP), "steps"),
+        (replace(PLAN, steps=({"kind": "add"},)), "steps"),
+        (replace(PLAN, generation=None), "generation"),
+        (replace(PLAN, said_at="2023-05-07"), "said_at"),
+        (replace(PLAN, steps=(replace(STEP, kind="save"),)), "kind of a step"),
+        (replace(PLAN, steps=(replace(STEP, kind="merge", level="note"),)), "level of a step"),
+        (replace(PLAN, steps=(replace(STEP, kind="merge", sources="A"),)), "sources of a step"),
+        (replace(PLAN, steps=(replace(STEP, base=("A",)),)), "base of a step"),
+        (replace(PLAN, steps=(replace(STEP, base=(("A", None),)),)), "base of a step"),
+        (replace(PLAN, steps=(replace(STEP, base=((5, (0, 0)),)),)), "base of a step"),
+    ],
+)
+def test_a_plan_that_code_put_together_is_checked(alice, wrong, field):
+    for decide in (alice.apply, alice.reject):
+        with pytest.raises(InvalidInput, match=f"^{field} in a plan must be "):
+            decide(wrong)
+    model = Scripted(save(impression("BEES", "keeps bees")))
+    with pytest.raises(ConfigurationError, match=f"the review returned .* {field} in a plan must be "):
+        alice.maintain(said("I keep bees"), model, review=lambda _: wrong)
+
+
+def test_a_plan_of_lists_will_do(alice):
+    model = Scripted(save(impression("BEES", "keeps bees")))
+    alice.maintain(said("I keep bees"), model, review="collect")
+    (plan,) = alice.plans()
+    assert alice.apply(replace(plan, steps=list(plan.steps), turns=list(plan.turns))).saved == ("BEES",)
+
+
 def _fails(text: str) -> int:
     raise KeyError(text)
 
@@ -113,6 +197,14 @@ def test_what_a_tokenizer_raises_passes_through_with_its_name(client, alice):
         assert caught.value.__notes__ == ["raised by the tokenizer 'broken'"]
     with pytest.raises(ConfigurationError, match="tokenizer must be"):
         Tokenizer.of(("", len))
+
+
+@pytest.mark.parametrize(
+    "wrong", [("", len), (5, len), (b"words", len), (["words"], len), ("words", 5), ("words", None)]
+)
+def test_a_tokenizer_has_a_name_and_counts(wrong):
+    with pytest.raises(ConfigurationError, match="a Tokenizer needs a name"):
+        Tokenizer(*wrong)
 
 
 @pytest.mark.parametrize("several", [["A", "C"], ("A",), {"A"}])

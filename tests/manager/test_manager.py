@@ -164,6 +164,22 @@ async def test_im25_contents_come_in_the_shape_that_was_given(manager: ImpressMe
     assert await manager.get_impressions_by_clues([]) == []
 
 
+@pytest.mark.parametrize("wrong", [None, 5, "TWO", {"TWO": 1.0}, [()], [("TWO",)], [5.0, ("TWO", 1.0, 2.0)]])
+async def test_im25_clues_are_a_list_of_names_or_pairs(manager: ImpressMemManager, wrong: Any) -> None:
+    with pytest.raises(InvalidInput, match="clues must be"):
+        await manager.get_impressions_by_clues(wrong)
+
+
+async def test_im25_clues_may_come_one_by_one(manager: ImpressMemManager) -> None:
+    await fill(manager, *ROWS)
+    assert await manager.get_impressions_by_clues(iter(["TWO"])) == [("TWO", "about TWO")]
+
+
+async def test_im22_a_limit_beyond_all_counting_is_no_bound(manager: ImpressMemManager) -> None:
+    await fill(manager, *ROWS)
+    assert await manager.get_recent_clues(10**400) == await manager.get_recent_clues()
+
+
 async def test_im25_one_that_does_not_fit_empties_nothing(manager: ImpressMemManager) -> None:
     await manager.save_impression("LONG", "x" * 3000, "General", ["Note"])
     await manager.save_impression("SHORT", "y", "General", ["Note"])
@@ -216,6 +232,20 @@ async def test_im20_pins_are_never_left_out_silently(manager: ImpressMemManager)
     shown = context.count("][📌][PIN-")
     assert 0 < shown < 10
     assert f"({10 - shown} more notes are stored and not shown.)" in context
+
+
+async def test_im29_what_has_expired_is_not_counted_as_left_out(
+    manager: ImpressMemManager, valkey_server: RunningServer
+) -> None:
+    await fill(manager, *ROWS)
+    await manager.store.asave("GONE", "about GONE", category="General", labels=["Note"], ttl_seconds=60)
+    before = await manager.build_memory_context()
+    with valkey_server.client() as client:
+        client.zadd(next(client.scan_iter("*:expiry")), {"GONE": 1})
+    after = await manager.build_memory_context()
+    assert "about GONE" in before
+    assert "about GONE" not in after
+    assert "not shown" not in after
 
 
 async def test_im29_the_context_lists_everything_oldest_first(manager: ImpressMemManager) -> None:

@@ -215,6 +215,95 @@ def test_a_date_that_no_calendar_has_finds_nothing(may):
     assert may.recall("what happened on 30 February 2023?").items == ()
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what happened between 5 and 9 May 2023?",
+        "What did I tell you from May 5 to May 9, 2023?",
+        "Was geschah vom 5. bis 9. Mai 2023?",
+        "Qu'est-ce que j'ai dit du 5 au 9 mai 2023 ?",
+        "¿Qué te conté entre el 5 y el 9 de mayo de 2023?",
+        "2023年5月5日到9日我们聊了什么",
+        "2023年5月5日から9日まで何を話しましたか",
+    ],
+)
+def test_a_span_finds_all_of_it_the_newest_first(may, question):
+    found = contents(may, question)
+    notes = [text for text in found if text.startswith("note")]
+    assert notes == [f"note of day {day}: planted beans" for day in (9, 7, 5)]
+    assert len(found) == 6
+
+
+def test_since_a_day_reaches_to_today(may, noon):
+    note(may, "FIGS", "picked figs", noon - timedelta(days=2))
+    note(may, "KEPT", "kept bees", noon)
+    assert contents(may, f"what happened since {noon - timedelta(days=3):%Y-%m-%d}?") == ["kept bees", "picked figs"]
+    assert contents(may, "what did we talk about in the last 3 days?") == ["kept bees", "picked figs"]
+    assert len(contents(may, "what happened since 7 May 2023?", budget_units=2_000)) == 8
+    assert contents(may, "what happened before 6 May 2023?") == []
+
+
+def test_other_times_are_held_back_where_a_question_names_a_span(alice, noon):
+    for days in (1, 9):
+        note(alice, f"D{days}", f"painted boat {days}", noon - timedelta(days=days))
+    found = {item.clue: item.score for item in alice.recall("Which boat did I paint in the last 4 days?").items}
+    assert found["D1"] > 1.5 * found["D9"]
+
+
+@pytest.mark.parametrize(
+    "question", ["What did I say on {english}?", "Was habe ich am {german} gesagt?", "星期{chinese}我们聊了什么"]
+)
+def test_a_weekday_finds_the_newest_of_them(alice, noon, question):
+    day = noon - timedelta(days=3)
+    at = day.weekday()
+    named = question.format(
+        english=f"{day:%A}",
+        german=["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"][at],
+        chinese="一二三四五六日"[at],
+    )
+    for days in (3, 5, 10):
+        note(alice, f"D{days}", f"painted boat {days}", noon - timedelta(days=days))
+    assert contents(alice, named) == ["painted boat 3"]
+
+
+def test_what_says_a_weekday_comes_under_what_was_said_on_it(alice, noon):
+    day = noon - timedelta(days=3)
+    note(alice, "CLASS", f"has a yoga class on {day:%A}", noon - timedelta(days=40))
+    note(alice, "BOAT", "painted the boat", day)
+    found = alice.recall(f"What did I say on {day:%A}?").items
+    assert [item.clue for item in found] == ["BOAT", "CLASS"]
+    assert [dict(item.receipt) for item in found] == [{"dates": 1}, {"notes": 1, "weekday": 1}]
+    assert contents(alice, f"What is on {day:%A}?")[0] == f"has a yoga class on {day:%A}"
+
+
+def test_on_a_weekday_that_is_today_the_last_one_comes_first(alice, noon):
+    for days in (0, 7):
+        note(alice, f"D{days}", f"painted boat {days}", noon - timedelta(days=days))
+    assert contents(alice, f"What did I say on {noon:%A}?") == ["painted boat 7", "painted boat 0"]
+
+
+@pytest.mark.parametrize("greeting", ["How are you today?", "今日は", "What is the date today?", "今天你在吗"])
+def test_a_greeting_is_no_question_for_what_was_said_today(alice, noon, greeting):
+    note(alice, "BOAT", "painted the boat", noon)
+    assert contents(alice, greeting) == []
+    assert alice.context(greeting).relevant == ""
+
+
+@pytest.mark.parametrize("hours", [34, -10])
+def test_of_equal_words_the_nearest_to_the_day_come_first(alice, hours):
+    """Both are within the 14 hours that a day may reach elsewhere."""
+    day, beside = DAY, DAY.replace(hour=0) + timedelta(hours=hours)
+    for clue, at in (("FAR", beside), ("ON", day), ("AFAR", beside)):
+        note(alice, clue, "painted the boat", at)
+        alice.remember_turns(said(f"I painted a canoe {clue}"), thread_id=clue, at=at)
+    found = alice.recall("Who painted the boat on 7 May 2023?").items
+    assert next(item.clue for item in found if item.impression) == "ON"
+    found = alice.recall("Who painted a canoe on 7 May 2023?").items
+    assert next(item.said_at for item in found if "canoe" in item.content) == day
+    filed = alice.recall("Who painted the boat on 7 May 2023?", category="General").items
+    assert filed[0].clue == "ON"
+
+
 # --- more is kept than is looked at -----------------------------------------------------------------------------------
 
 

@@ -6,7 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from impressmem_integrations.core.when import Named, names_one_of, read_dates, spans_of
+from impressmem_integrations.core.times import Named, Perhaps, Span, hours_from, spans_of
+from impressmem_integrations.core.when import names_one_of, read_dates
 
 TODAY = date(2026, 3, 2)  # a Monday
 
@@ -25,8 +26,12 @@ TODAY = date(2026, 3, 2)  # a Monday
         ("我2023年5月7日去了哪里？", [(2023, 5, 7)]),
         ("5月に何をしましたか", [(None, 5, None)]),
         ("on 3 June and 9 July 2022", [(None, 6, 3), (2022, 7, 9)]),
-        ("between 3 June and 9 July 2022", []),
-        ("what changed since 2020?", []),
+        ("on 25/12/2023", [(2023, 12, 25)]),
+        ("on 12/25/2023", [(2023, 12, 25)]),
+        ("am 13-07-2023", [(2023, 7, 13)]),
+        ("on 5/05/2023", [(2023, 5, 5)]),
+        ("call 13-07-2023-44", []),
+        ("call 5-13-07-2023", []),
         ("Was war am 7. Mai 2023?", [(2023, 5, 7)]),
         ("Theater im Mai 2023", [(2023, 5, None)]),
         ("Wer kam im März?", [(None, 3, None)]),
@@ -134,11 +139,20 @@ def test_dates_are_read_as_they_are_named(question, dates):
         ("十二天前", []),
         ("ago", []),
         ("a long time ago", []),
-        ("in the last week", []),
-        ("since yesterday", []),
         ("bis heute", []),
-        ("depuis hier, j'ai mal", []),
-        ("desde ayer", []),
+        ("in the last days", []),
+        ("in den letzten Tagen", []),
+        ("the last week of term", []),
+        # weekdays that say which they are
+        ("last Tuesday", [(2026, 2, 24)]),
+        ("letzten Freitag", [(2026, 2, 27)]),
+        ("vendredi dernier", [(2026, 2, 27)]),
+        ("el domingo pasado", [(2026, 3, 1)]),
+        ("上周五", [(2026, 2, 27)]),
+        ("先週の火曜日", [(2026, 2, 24)]),
+        ("next Friday", []),
+        ("every Friday", []),
+        ("下周五", []),
         ("everyday", []),
         ("non-today", []),
         ("5月3日前", [(None, 5, 3)]),
@@ -204,6 +218,26 @@ def test_a_week_is_its_seven_days(question, monday, weekday):
         ("昨日さくらの話をした？", False),
         ("What did I tell you?", False),
         ("", False),
+        ("What did I say between 3 and 9 May 2023?", True),
+        ("what happened in the last three days?", True),
+        ("Was habe ich seit Montag gesagt?", True),
+        ("what about last week?", True),
+        # beside today many a sentence has nothing but function words
+        ("today", True),
+        ("What happened today?", True),
+        ("Where was I today?", True),
+        ("What can you tell me about today?", True),
+        ("今天我们聊了什么", True),
+        ("How are you today?", False),
+        ("How are you this week?", False),
+        ("Who are you today", False),
+        ("What is the date today?", False),
+        ("What shall we do today?", False),
+        ("Wer bist du heute?", False),
+        ("Qui es-tu aujourd'hui ?", False),
+        ("¿Qué es hoy?", False),
+        ("今天你在吗", False),
+        ("今日は", False),
     ],
 )
 def test_a_question_asks_for_nothing_else_than_a_time(question, alone):
@@ -253,3 +287,176 @@ def test_a_day_is_one_wherever_it_was_said():
     assert not Named(2023, 5, 7).includes(datetime(2023, 5, 9, tzinfo=UTC))
     assert Named(None, 12, None).includes(datetime(2019, 12, 24, tzinfo=UTC))
     assert not Named(2021, None, None).includes(datetime(2022, 6, 1, tzinfo=UTC))
+
+
+SPANS = [
+    ("between 3 June and 9 July 2022", "2022-06-03", "2022-07-09"),
+    ("between 3 and 9 May 2023", "2023-05-03", "2023-05-09"),
+    ("from May 3rd through May 9th, 2023", "2023-05-03", "2023-05-09"),
+    ("from May 3 to 9", "2025-05-03", "2025-05-09"),
+    ("from January to February", "2026-01-01", "2026-02-28"),
+    ("from December to February", "2025-12-01", "2026-02-28"),
+    ("from November to February 2023", "2022-11-01", "2023-02-28"),
+    ("from November 2022 to February", "2022-11-01", "2023-02-28"),
+    ("from 2020 to 2022", "2020-01-01", "2022-12-31"),
+    ("2020-2022", "2020-01-01", "2022-12-31"),
+    ("3-9 May 2023", "2023-05-03", "2023-05-09"),
+    ("May 3–9, 2023", "2023-05-03", "2023-05-09"),
+    ("2023-05-03 to 2023-05-09", "2023-05-03", "2023-05-09"),
+    ("2023-05-03 - 2023-05-09", "2023-05-03", "2023-05-09"),
+    ("zwischen dem 3. und dem 9. Mai 2023", "2023-05-03", "2023-05-09"),
+    ("vom 3. bis zum 9. Mai", "2025-05-03", "2025-05-09"),
+    ("3.5.2023 bis 9.5.2023", "2023-05-03", "2023-05-09"),
+    ("du 3 au 9 mai 2023", "2023-05-03", "2023-05-09"),
+    ("entre mai et juillet 2022", "2022-05-01", "2022-07-31"),
+    ("del 3 al 9 de mayo de 2023", "2023-05-03", "2023-05-09"),
+    ("entre mayo y julio de 2022", "2022-05-01", "2022-07-31"),
+    ("5月3日到9日", "2025-05-03", "2025-05-09"),
+    ("2023年5月到7月之间", "2023-05-01", "2023-07-31"),
+    ("2023年5月3日から9日まで", "2023-05-03", "2023-05-09"),
+    ("昨天到今天", "2026-03-01", "2026-03-02"),
+    ("between last week and today", "2026-02-23", "2026-03-02"),
+    ("from Monday to Wednesday", "2026-02-23", "2026-02-25"),
+    ("from Friday to Sunday", "2026-02-27", "2026-03-01"),
+    ("from Sunday to Friday", "2026-02-22", "2026-02-27"),
+    ("what changed since 2020?", "2020-01-01", "2026-03-02"),
+    ("since yesterday", "2026-03-01", "2026-03-02"),
+    ("ever since Friday", "2026-02-27", "2026-03-02"),
+    ("since May", "2025-05-01", "2026-03-02"),
+    ("since 3 January", "2026-01-03", "2026-03-02"),
+    ("seit dem 3. Mai 2023", "2023-05-03", "2026-03-02"),
+    ("seit Freitag", "2026-02-27", "2026-03-02"),
+    ("depuis hier, j'ai mal", "2026-03-01", "2026-03-02"),
+    ("depuis vendredi", "2026-02-27", "2026-03-02"),
+    ("desde ayer", "2026-03-01", "2026-03-02"),
+    ("desde el viernes", "2026-02-27", "2026-03-02"),
+    ("desde hace 3 días", "2026-02-27", "2026-03-02"),
+    ("从星期五开始", "2026-02-27", "2026-03-02"),
+    ("昨天以来", "2026-03-01", "2026-03-02"),
+    ("金曜日から", "2026-02-27", "2026-03-02"),
+    ("in the last three days", "2026-02-27", "2026-03-02"),
+    ("past 2 weeks", "2026-02-16", "2026-03-02"),
+    ("in the last week", "2026-02-23", "2026-03-02"),
+    ("the past month", "2026-02-02", "2026-03-02"),
+    ("in den letzten 3 Tagen", "2026-02-27", "2026-03-02"),
+    ("les deux dernières semaines", "2026-02-16", "2026-03-02"),
+    ("los últimos tres meses", "2025-12-02", "2026-03-02"),
+    ("the last two years", "2024-03-02", "2026-03-02"),
+    ("最近三天", "2026-02-27", "2026-03-02"),
+    ("ここ3日間", "2026-02-27", "2026-03-02"),
+]
+
+
+@pytest.mark.parametrize(("question", "first", "last"), SPANS)
+def test_spans_reach_from_one_day_to_another(question, first, last):
+    assert read_dates(question).on(TODAY) == (Span(date.fromisoformat(first), date.fromisoformat(last)),)
+
+
+@pytest.mark.parametrize(
+    ("question", "dates"),
+    [
+        ("between 3 and 5 people came in May", []),  # a span of something else: no time is sure
+        ("since I moved in May 2023", []),
+        ("before May 2023", []),
+        ("until 2020", []),
+        ("nach dem 3. Mai 2023", []),
+        ("from 9 May to 3 May 2023", []),
+        ("since May 2030", []),
+        ("since Friday's lunch", []),
+        ("3 - 4 miles", []),
+        ("5-10 minutes", []),
+        ("May 5-7-2023", [(None, 5, 5)]),
+        ("from 2 to 4 pm on 3 May 2023", [(2023, 5, 3)]),
+        ("Tell me more from May 2023", [(2023, 5, None)]),
+    ],
+)
+def test_what_is_no_span_of_time_is_none(question, dates):
+    assert read_dates(question).on(TODAY) == tuple(Named(*date) for date in dates)
+
+
+def test_a_month_back_from_its_last_day_ends_on_a_day_that_is_there():
+    assert read_dates("the last month").on(date(2026, 3, 31)) == (Span(date(2026, 2, 28), date(2026, 3, 31)),)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did I say on Friday?",
+        "Can you tell me what we talked about on Friday evening?",
+        "Was habe ich am Freitag gesagt?",
+        "Qu'est-ce que j'ai dit vendredi ?",
+        "¿Qué te conté el viernes?",
+        "星期五我们聊了什么",
+        "周五我说了什么",
+        "金曜日に何を話しましたか",
+    ],
+)
+def test_a_weekday_is_the_newest_before_today_where_the_past_is_asked_for(question):
+    dated = read_dates(question)
+    assert dated.on(TODAY) == (Named(2026, 2, 27),)
+    assert dated.alone
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is on Friday?",
+        "What happens on Friday?",
+        "What will be discussed on Friday?",
+        "What did Maria say on Friday?",
+        "What did I say on Fridays?",
+        "What did I say about next Friday?",
+        "Was wird am Freitag besprochen?",
+        "Qu'est-ce que j'ai dit le vendredi ?",
+        "¿Qué hice los viernes?",
+        "下周五我们聊了什么",
+        "星期五有什么",
+        "来週の金曜日に何を話しましたか",
+        "Friday",
+    ],
+)
+def test_a_weekday_that_may_be_any_is_left_to_the_words(question):
+    assert read_dates(question).times == ()
+
+
+def test_on_its_weekday_today_may_be_meant_but_comes_last():
+    asked = read_dates("What did I say on Monday?").on(TODAY)
+    week_ago = Named(2026, 2, 23)
+    assert asked == (week_ago, Perhaps(TODAY))
+    noon = datetime(2026, 3, 2, 12, tzinfo=UTC)
+    assert [Perhaps(TODAY).includes(noon), Perhaps(TODAY).holds(noon)] == [True, False]
+    assert names_one_of("the party on 2 March 2026", asked)
+    spans, hours = spans_of(asked, TODAY), timedelta(hours=14)
+    assert spans[0] == (datetime(2026, 2, 23, tzinfo=UTC), datetime(2026, 2, 24, tzinfo=UTC))
+    assert spans[-1] == (datetime(2026, 3, 2, tzinfo=UTC) - hours, datetime(2026, 3, 3, tzinfo=UTC) + hours)
+
+
+def test_a_weekday_beside_a_date_belongs_to_it():
+    assert read_dates("What happened on Sunday, 7 May 2023?").times == (Named(2023, 5, 7),)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("on 4 May 2023", True),
+        ("every year on 4 May", True),
+        ("in May 2023", False),
+        ("on 10 May 2023", False),
+        ("in 2023", False),
+    ],
+)
+def test_a_text_names_a_day_of_a_span(text, names):
+    assert names_one_of(text, [Span(date(2023, 5, 3), date(2023, 5, 9))]) is names
+
+
+def test_a_month_of_a_span_is_named_too():
+    span = Span(date(2022, 11, 3), date(2023, 5, 9))
+    assert [names_one_of(text, [span]) for text in ("in March 2023", "in March", "in 2023")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("hour", "away"), [(-30, 15), (-15, 15), (-14, 14), (-1, 1), (0, 0), (23, 0), (24, 1), (37, 14), (38, 15)]
+)
+def test_hours_are_counted_from_the_nearest_end_of_a_day(hour, away):
+    at = datetime(2023, 5, 7, tzinfo=UTC) + timedelta(hours=hour)
+    assert hours_from([Named(2021, 1, 1), Named(2023, 5, 7)], at) == away

@@ -169,7 +169,8 @@ def merge_categories(bound: Bound, source: str, target: str, *, reason: str = ""
 
     Raises:
         NotFound: Source or target does not exist; nothing changed.
-        InvalidInput: They are the same, or the source is a list: several are merged by one call for each.
+        InvalidInput: They are the same, the source is a list (several are merged by one call for each), or the reason
+            is no text.
     """
     if not isinstance(source, str) and isinstance(source, Iterable):
         raise InvalidInput(
@@ -186,7 +187,7 @@ def merge_labels(bound: Bound, sources: Sequence[str], target: str, *, reason: s
 
     Raises:
         NotFound: A source or the target does not exist; nothing changed.
-        InvalidInput: Nothing is left to merge, or `sources` is not a list of texts.
+        InvalidInput: Nothing is left to merge, `sources` is not a list of texts, or the reason is no text.
     """
     return (yield from _merge_names(bound, "label", sources, target, reason))
 
@@ -199,10 +200,17 @@ def _names(values: Sequence[str], what: str) -> list[Name]:
     return [normal_name(value, what) for value in values]
 
 
+def _text_or_none(value: str | None, what: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text or None, not {type(value).__name__}")
+    return value
+
+
 def _merge_names(
     bound: Bound, kind: Literal["category", "label"], sources: Sequence[str], target: str, reason: str
 ) -> Flow[MergeResult]:
     names, into = _names(sources, f"source {kind}"), normal_name(target, f"target {kind}")
+    reason = _text_or_none(reason, "reason") or ""
     moved: list[str] = []
     labels_moved, transaction = 0, ""
     gone: tuple[str, ...] = ()
@@ -249,9 +257,10 @@ def merge_clues(
 
     Raises:
         NotFound: A clue does not exist; nothing changed.
-        InvalidInput: Nothing is left to merge, or the content is empty or too long.
+        InvalidInput: Nothing is left to merge, the content is empty or too long, or source or reason is no text.
     """
     names = _names(sources, "source clue")
+    source, reason = _text_or_none(source, "source"), _text_or_none(reason, "reason") or ""
     if len(names) > MOST_PER_SCRIPT:
         raise InvalidInput(f"{len(names):,} clues in one merge; {MOST_PER_SCRIPT:,} are allowed")
     into, text = normal_name(target, "target clue"), normal_content(content, bound.limits.max_content_bytes)

@@ -31,7 +31,8 @@ from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.flows.recollect import positive, switch
 from impressmem_integrations.core.ranking import CONSTANTS, Filling, Kind, Scored
 from impressmem_integrations.core.text import Name, loose, normal_name, tokenise, tokenise_question
-from impressmem_integrations.core.when import names_one_of, read_dates, spans_of
+from impressmem_integrations.core.times import spans_of
+from impressmem_integrations.core.when import names_one_of, read_dates
 from impressmem_integrations.errors import InvalidInput
 from impressmem_integrations.model import Omission, Recall, Why
 
@@ -71,8 +72,9 @@ def recall(
     """What memory holds on a question, a category or labels.
 
     A question is looked up by its words in impressions and in messages kept as evidence; one that asks for a time alone
-    (`What did I tell you yesterday?`) by when they were said. Category and labels narrow it to impressions filed under
-    any of them; without a question those filed under most of them come first, then the newest.
+    (`What did I tell you yesterday?`, `what happened since Monday?`) by when they were said. Category and labels narrow
+    it to impressions filed under any of them; without a question those filed under most of them come first, then the
+    newest.
 
     Args:
         bound: The scope.
@@ -106,13 +108,15 @@ def recall(
 def _answer(bound: Bound, query: str, terms: Sequence[str], budget: int, *, fill: bool = False) -> Flow[_Answer]:
     dated = read_dates(query)
     if dated.alone:  # words like `tell` and `2023` find much that has nothing to do with it
-        terms = tokenise_question(dated.words)
+        terms = tokenise_question(f"{dated.words} {dated.weekdays}")
     found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=True))
     today = found.now.date()
     dates = dated.on(today)
     reading = Reading(bound, terms, budget // _LINES_AT_LEAST)
     behind, lanes = candidates(reading, found, dates)
+    by_words: Sequence[Scored] = ()
     if dated.alone:
+        by_words = ranking.fuse({**lanes, "beside": ()}) if dated.weekdays else ()
         lanes = {name: [one for one in lane if names_one_of(one.row.text, dates)] for name, lane in lanes.items()}
     if fill:
         lanes["newest"] = yield from _newest(bound, budget, behind)
@@ -120,6 +124,8 @@ def _answer(bound: Bound, query: str, terms: Sequence[str], budget: int, *, fill
     if dates and (dated.alone or fill):
         then = yield from ask(said_between(bound, spans_of(dates, today), budget_units=budget))
         rows = ranking.beneath(rows, "dates", of_their_time(reading, then, dates, behind))
+    if by_words:  # what says `Monday` may be about another one, and still be wanted
+        rows = ranking.beneath(rows, "weekday", [one._replace(score=0.0) for one in by_words])
     if not fill:
         rows = [scored for scored in rows if scored.score > 0]
     room = budget - bound.count_units(render.fenced([], render.SHORT_HEADING)) - 1
@@ -233,20 +239,23 @@ def _filed(
     filed = yield from ask(read.recall(bound, category, labels, bytes_to_read(budget), _MOST_RECALLED))
     scores: dict[str, float] = {}
     receipts: dict[str, Mapping[str, int]] = {}
+    away: dict[str, int] = {}
     if terms:
         found = yield from ask(search(bound, terms, _words(query), budget_units=budget, turns=False))
         dates = read_dates(query or "").on(found.now.date())
         _, lanes = candidates(Reading(bound, terms, budget // _LINES_AT_LEAST), found, dates)
         for scored in ranking.fuse(lanes):
-            scores[scored.row.key], receipts[scored.row.key] = scored.score, scored.receipt
+            key = scored.row.key
+            scores[key], receipts[key], away[key] = scored.score, scored.receipt, scored.row.away
     behind: dict[Key, Candidate] = {}
     rows = []
     for place, (item, matches) in enumerate(zip(filed.items, filed.matches, strict=True)):
         row, behind["impression", item.clue] = listed(item, place)
         receipt = {"filed": place + 1, **receipts.get(item.clue, {})}
+        row = row._replace(away=away.get(item.clue, 0))
         rows.append(Scored("impression", row, matches + scores.get(item.clue, 0.0), receipt))
     if scores:
-        rows.sort(key=lambda scored: (-scored.score, -scored.row.position))
+        rows.sort(key=lambda scored: (-scored.score, scored.row.away, -scored.row.position))
     wanted = [name.shown for name in (*([category] if category else []), *labels)]
     unread: dict[tuple[Why, Kind], int] = {("budget", "impression"): filed.found - len(filed.items)}
     answer = _answered(bound, _in_order(bound, rows, behind, budget), behind, budget, unread)

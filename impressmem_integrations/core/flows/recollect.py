@@ -9,7 +9,7 @@ from impressmem_integrations.core import keys
 from impressmem_integrations.core.bound import Bound
 from impressmem_integrations.core.commands import journal as commands
 from impressmem_integrations.core.commands import read
-from impressmem_integrations.core.commands.records import moment
+from impressmem_integrations.core.commands.records import MOST, moment
 from impressmem_integrations.core.effects import Flow, ask
 from impressmem_integrations.core.text import normal_name
 from impressmem_integrations.errors import InvalidInput
@@ -31,14 +31,14 @@ def get(bound: Bound, clue: str) -> Flow[Impression | None]:
 
 
 def positive(value: int, what: str) -> int:
-    """A whole number of at least 1.
+    """A whole number of at least 1; one that no server counts exactly, such as `sys.maxsize`, is the largest it does.
 
     Raises:
         InvalidInput: It is anything else.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InvalidInput(f"{what} must be a whole number of at least 1")
-    return value
+    return min(value, MOST)
 
 
 def switch(value: bool, what: str) -> bool:
