@@ -9,9 +9,9 @@
 -- Reply, one of
 --   {'same', epoch, core, kept, rest, included, about}
 --   {'delta', generation, seq, seq of the snapshot, epoch, core, kept, rest, core_about, delta_about,
---    impressions stored, {withdrawn clue...}, a 'full' reply where a new epoch may be due, else '', row...}
+--    impressions that readers see, {withdrawn clue...}, a 'full' reply where a new epoch may be due, else '', row...}
 --       rows: what changed since the snapshot, oldest change first; withdrawn: what left since, expired ones too
---   {'full', generation, seq, seq of the snapshot or '', last epoch, impressions stored, categories stored,
+--   {'full', generation, seq, seq of the snapshot or '', last epoch, impressions that readers see, categories stored,
 --    labels stored, categories, labels newest first, joined by UNIT, number of pinned rows, row...}
 --       rows: all pinned ones, oldest first, then the others, newest first, until the bytes are reached
 -- Can fail: WRONGTYPE. Reads only.
@@ -23,6 +23,8 @@ local seq = meta[3] or '0'
 local snapshot_key = prefix .. 'snapshot:' .. profile
 local due = call('ZRANGEBYSCORE', prefix .. 'expiry', '-inf', whole(now), 'LIMIT', 0, CHUNK)
 
+local function living() return math.max(0, call('HLEN', prefix .. 'impressions') - #due) end
+
 local held = {}
 if profile ~= '' then
   held = call('HMGET', snapshot_key, 'seq', 'epoch', 'core', 'kept', 'rest', 'included', 'about')
@@ -33,7 +35,7 @@ if stored_seq == seq and #due == 0 then return {'same', epoch, core, kept, rest,
 local function anew()
   local function newest(key) return table.concat(call('ZREVRANGE', prefix .. key, 0, most - 1), UNIT) end
   local out = {'full', generation, seq, stored_seq or '', call('HGET', meta_key, 'epoch') or '0',
-    call('HLEN', prefix .. 'impressions'), call('ZCARD', prefix .. 'categories'), call('ZCARD', prefix .. 'labels'),
+    living(), call('ZCARD', prefix .. 'categories'), call('ZCARD', prefix .. 'labels'),
     newest('categories'), newest('labels'), 0}
   local head = #out
   local pins = call('ZRANGE', prefix .. 'pins', 0, -1)
@@ -79,7 +81,7 @@ if since and since <= (tonumber(seq) or 0) then   -- else there is no snapshot, 
     for _, clue in ipairs(due) do gone[#gone + 1] = clue end
     local more = call('HMGET', snapshot_key, 'core_about', 'delta_about', 'room', 'pinned', 'standing')
     local out = {'delta', generation, seq, stored_seq, epoch, core, kept, rest, more[1], more[2],
-      call('HLEN', prefix .. 'impressions'), gone, ''}
+      living(), gone, ''}
     local room, over = tonumber(more[3] or '') or -1, false
     append_rows(out, changed, now, function(sum)
       over = sum > room

@@ -129,7 +129,7 @@ def test_changes_are_not_stored_where_their_core_is_gone(alice, client):
 def test_what_expired_is_said_and_stored_once(alice):
     fill(alice, 400)
     alice.save_many(
-        [{"clue": "SOON", "content": "over soon", "category": "C", "labels": ["L"], "ttl_seconds": 0.2}],
+        [{"clue": "SOON", "content": "over soon", "category": "C", "labels": ["L"], "ttl_seconds": 2}],
     )
     assert "over soon" in alice.context(budget_units=2_000).text
     wait_until(lambda: alice.get("SOON") is None, "the note is gone")
@@ -138,3 +138,18 @@ def test_what_expired_is_said_and_stored_once(alice):
     again, commands = shown(alice)
     assert again == made
     assert [command.script for command in commands] == ["context"]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_what_expired_is_not_counted_as_left_out(alice, stored):
+    fill(alice, 100)
+    if stored:
+        alice.context(budget_units=1_000)
+    alice.save_many(
+        {"clue": f"SOON-{n}", "content": "over soon", "category": "C", "labels": ["L"], "ttl_seconds": 0.05}
+        for n in range(30)
+    )
+    wait_until(lambda: alice.stats().impressions == 100, "all of them are gone")
+    made = alice.context(budget_units=1_000)
+    (left,) = (omission.count for omission in made.omitted if omission.what == "impressions")
+    assert left == 100 - len(made.included)

@@ -87,7 +87,7 @@ class Behind(NamedTuple):
         core: The core's text.
         text: The context's.
         core_about, delta_about: What is stored beside the lines of core and changes.
-        impressions: Impressions stored.
+        impressions: Impressions that readers see.
         gone: Clues that left since, expired ones too.
         changed: Records that changed since, oldest change first.
         anew: Where a new epoch may be due, what it is made from.
