@@ -122,6 +122,7 @@ OPERATIONS = {
     "a confirmation": lambda s: [single("confirm", "n1")],
     "a forgotten note": lambda s: [single("forget", "n1")],
     "its category too": lambda s: [merge("category", "C", "D")],
+    "another of its labels": lambda s: [merge("label", "x", "new"), merge("label", "l1", "l2")],
     "all of it": lambda s: [
         merge("category", "C", "D"), single("confirm", "n0"), saving(s, "n1", "said anew", "D", "x"),
         single("pin", "n2"), single("forget", "n3"), saving(s, "fresh", "a new one", "D", "new", "x"),

@@ -127,7 +127,7 @@ local function commit(operation)
   local changed, forgotten = plan.all()
   local refiled = work.refiling and work.refiling.changes or NOTHING
   local writes = #changed + #refiled
-  if writes == 0 and #forgotten == 0 and #also == 0 then return 0, false end
+  if writes == 0 and #forgotten == 0 and #also == 0 and not work.refiling then return 0, false end
   names.probe()
   local length = call('XLEN', journal.key)
   local leaving = plan.removals and removals()
@@ -137,7 +137,7 @@ local function commit(operation)
   for _, unit in ipairs(changed) do grows = grows or unit.new end
   if grows then journal.write(changed, refiled, operation) end
   for _, unit in ipairs(changed) do write.unit(unit, leaving) end
-  if #refiled > 0 then work.refiling.write() end
+  if work.refiling then work.refiling.write() end
   if writes > 0 then
     if not grows then journal.write(changed, refiled, operation) end
     length = length + 1

@@ -45,64 +45,27 @@ operations['merge-names'] = function(a)
       end
     end
   end
-  refiling.load(members)
-  local moved, clue_of, stray, labels_moved, label_seen, refiled = {}, {}, {}, 0, {}, {}
-
-  -- A filing with the target in place of the sources; each is made once.
-  local function merged(filing)
-    if refiled[filing] then return refiled[filing] end
-    local categories, labels = work.names_in(filing)
-    for _, label in ipairs(labels) do
-      if not label_seen[label] then
-        label_seen[label] = true
-        labels_moved = labels_moved + 1
-      end
-    end
-    local kept, have = {}, {}
-    for _, name in ipairs(kind == 'category' and categories or labels) do
-      if seen[name] then name = target end
-      if not have[name] then
-        have[name] = true
-        kept[#kept + 1] = name
-      end
-    end
-    if kind == 'category' then categories = kept else labels = kept end
-    refiled[filing] = work.file(categories, labels)
-    return refiled[filing]
-  end
-
+  local merge = refiling.merge(kind, target, seen)
+  refiling.load(merge, members)
+  local moved, clue_of = {}, {}
   for _, clue in ipairs(members) do
     local unit, change, seq = work.units[clue], work.refiled[clue], nil
     if change then
-      seq = refiling.refile(change, merged(change.is))
+      seq = change.seq
     elseif unit.new then
-      local filing, image = merged(unit.new.filing), nil
+      local filing, image = refiling.group(merge, unit.new.filing).is, nil
       image, seq = work.revise(unit)
       image.filing = filing
     elseif not unit.old then
-      stray[#stray + 1] = clue
+      merge.strays[#merge.strays + 1] = clue
     end
     if seq then
       moved[#moved + 1], clue_of[seq] = seq, clue
     end
   end
-  if #stray > 0 then
-    -- index members without a record: nothing to move, only to clean
-    also[#also + 1] = {
-      probe = function()
-        plan.removals = true
-        for _, source in ipairs(sources) do plan.dirty[kind][source] = 0 end
-      end,
-      write = function()
-        for _, source in ipairs(sources) do
-          for _, clue in ipairs(stray) do call('ZREM', index .. source, clue) end
-        end
-      end,
-    }
-  end
   table.sort(moved)
   for i, seq in ipairs(moved) do moved[i] = clue_of[seq] end
-  return {'merge-names', target, sources, table.concat(moved, UNIT), whole(labels_moved), whole(left)}
+  return {'merge-names', target, sources, table.concat(moved, UNIT), whole(merge.labels), whole(left)}
 end
 
 operations['merge-clues'] = function(a)

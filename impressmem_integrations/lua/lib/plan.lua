@@ -91,13 +91,18 @@ local function twin_of(unit)
   return string.sub(facts, 1, #digest + 1) == digest .. ' ' and twin
 end
 
-local function count_link(a, b, change)
+local function add_link(a, b, change)
   local others = plan.links[a]
   if not others then
     others = {}
     plan.links[a] = others
   end
   others[b] = (others[b] or 0) + change
+end
+
+function plan.count_link(a, b, change)
+  add_link(a, b, change)
+  add_link(b, a, change)
 end
 
 -- The pairs of labels that one of the lists has and the other has not: those with a label of its own.
@@ -107,8 +112,7 @@ function plan.count_links(labels, others, change)
     for j = i + 1, #labels do
       local b = labels[j]
       if a ~= b and not (shared[a] and shared[b]) then
-        count_link(a, b, change)
-        count_link(b, a, change)
+        plan.count_link(a, b, change)
       end
     end
   end
