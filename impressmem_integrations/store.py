@@ -130,6 +130,7 @@ class ImpressionStore:
             self._bound.unit_name,
             self._bound.salt,
             self._bound.registered,
+            self._bound.unstored,
         )
         return view
 

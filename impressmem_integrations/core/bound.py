@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from impressmem_integrations.core.text import units
+from impressmem_integrations.core.unstored import Unstored
 from impressmem_integrations.settings import Limits, Scope
 
 DEFAULT_BUDGET_UNITS = 10_000
@@ -36,6 +37,7 @@ class Bound:
         unit_name: Names that measure; contexts counted by different measures are kept apart.
         salt: Offered to the server as a new scope's salt; the first one offered stays.
         registered: Scopes this process has put into the registry, with their generation; shared by a store's views.
+        unstored: Contexts this process has shown and not stored; shared likewise.
     """
 
     scope: Scope
@@ -44,3 +46,4 @@ class Bound:
     unit_name: str = "utf8/3"
     salt: str = field(default_factory=lambda: os.urandom(16).hex())
     registered: dict[Scope, int] = field(default_factory=dict)
+    unstored: Unstored = field(default_factory=Unstored)

@@ -357,6 +357,7 @@ class Stats:
             told of none or never came.
         reused_units: Units of contexts that repeated the text before, over all changes of a context. One that is read
             again unchanged is not counted, since reading it writes nothing: a lower bound of what a cache can reuse.
+            One that is not stored at once, because it differs little, counts with the next one that is.
         fresh_units: Units of contexts that did not.
     """
 

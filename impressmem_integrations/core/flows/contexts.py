@@ -1,4 +1,7 @@
-"""The flow behind `context`: the stored text where nothing changed, else brought up to date and stored for all."""
+"""The flow behind `context`: the stored text where nothing changed, else brought up to date, and stored for all.
+
+What differs little from the stored text is stored when it is read again, or with the next changes (`core/unstored.py`).
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,16 @@ from impressmem_integrations.core.context import Core, Delta
 from impressmem_integrations.core.effects import Command, Flow, ask
 from impressmem_integrations.core.flows.recall import relevant
 from impressmem_integrations.core.flows.recollect import positive, switch
+from impressmem_integrations.core.unstored import State, Units
 from impressmem_integrations.errors import InvalidInput, StoreError, StoreUnavailable
 from impressmem_integrations.model import Context, Impression, common_prefix
 
 _MOST_NAMES = 1_000  # of each kind
 _PINS_NAMED = 5
+_UNSTORED_SHARE = 0.025
+"""Of a text's units, what may differ from the stored one without being stored: so any two that go on from the same
+stored text share at least 97.5 % of it."""
+_UNSTORED_CHANGES = 16  # records that every reader takes in anew meanwhile
 
 
 def context(
@@ -97,8 +105,8 @@ def _current(bound: Bound, budget: int) -> Flow[Context]:
         return Context("")
     core = contexts.new_core(found, budget, bound.count_units)
     new = contexts.assembled(core, Delta(), budget, found.impressions, found.epoch + 1, bound.count_units)
-    fields = contexts.stored(new, core, Delta(), budget)
-    return (yield from _kept(bound, profile, found, new.context, "", fields))
+    _shown(bound, profile, found, Units(0, new.context.units))
+    return (yield from _kept(bound, profile, found, new.context, contexts.stored(new, core, Delta(), budget)))
 
 
 def _appended(bound: Bound, profile: str, budget: int, found: Behind) -> Flow[Context | None]:
@@ -115,8 +123,23 @@ def _appended(bound: Bound, profile: str, budget: int, found: Behind) -> Flow[Co
     cacheable = made.units > contexts.CACHEABLE_UNITS or not contexts.replaces_shown(core, before, after)
     if not cacheable or made.units > budget or contexts.pins_moved(core, found.changed):
         return None
-    fields = contexts.changes_of_stored(new, core, after, budget)
-    return (yield from _kept(bound, profile, found, made, found.text, fields))
+    units = _compared(bound, found.text, made)
+    is_new = _shown(bound, profile, found, units)
+    little = units.fresh <= _UNSTORED_SHARE * made.units and len(found.changed) + len(found.gone) <= _UNSTORED_CHANGES
+    if little and is_new:
+        return made
+    return (yield from _kept(bound, profile, found, made, contexts.changes_of_stored(new, core, after, budget)))
+
+
+def _compared(bound: Bound, before: str, made: Context) -> Units:
+    """What of a context repeats the stored text."""
+    reused = bound.count_units(made.text[: common_prefix(before, made.text)])
+    return Units(reused, max(0, made.units - reused))
+
+
+def _shown(bound: Bound, profile: str, found: Behind | Material, units: Units) -> bool:
+    """Note that a context is shown. Returns whether it is the first time for what it is made of."""
+    return bound.unstored.show(bound.scope, profile, State(found.generation, found.seq), units)
 
 
 def _material(bound: Bound, budget: int) -> Command[Material]:
@@ -129,13 +152,11 @@ def _names_to_read(budget: int) -> int:
 
 
 def _kept(
-    bound: Bound, profile: str, found: Behind | Material, made: Context, before: str, fields: Mapping[str, str | int]
+    bound: Bound, profile: str, found: Behind | Material, made: Context, fields: Mapping[str, str | int]
 ) -> Flow[Context]:
     """Store a context for all processes; where another was first, show that. A server that takes no writes is fine."""
-    shared = common_prefix(before, made.text)
-    reused = bound.count_units(made.text[:shared])
-    fresh = max(0, made.units - reused)
-    command = snapshots.keep_snapshot(bound, profile, found, made.epoch, reused, fresh, fields)
+    units = bound.unstored.take(bound.scope, profile)
+    command = snapshots.keep_snapshot(bound, profile, found, made.epoch, *units, fields)
     try:
         kept = yield from ask(command)
     except StoreUnavailable:
