@@ -15,7 +15,9 @@ from tests.bench.stage import Stage
 from tests.servers import RunningServer
 
 NAME = "{}, crowded"
-OPERATIONS = (CONTEXT, ASK, SAVE_NEW)
+READS = (CONTEXT, ASK)
+OPERATIONS = (*READS, SAVE_NEW)
+_PAIRS_OF_READS = 10  # times as many: a busy moment of the machine lasts longer than 400 short calls
 _SIZE = 300
 _NOTES_OF_OTHERS = 3
 _TARGETS = (Target("floor", 1.2),)  # none: 1.0 and what two servers in one run differ by
@@ -34,7 +36,10 @@ def scopes(binary: Path, effort: Effort) -> Iterator[Result]:
         for row in OPERATIONS:
             beside = replace(row, floor=_on(alone, row.subject), described=None, targets=_TARGETS)
             block = f"beside {effort.scopes:,} other scopes on the server, in a scope of {_SIZE} impressions"
-            yield replace(measure(crowded, beside, effort), name=NAME.format(row.name), block=block)
+            pairs = effort.pairs * (_PAIRS_OF_READS if row in READS else 1)
+            yield replace(
+                measure(crowded, beside, replace(effort, pairs=pairs)), name=NAME.format(row.name), block=block
+            )
 
 
 def _on(stage: Stage, side: Side) -> Side:
