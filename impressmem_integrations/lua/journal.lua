@@ -7,15 +7,10 @@
 --   of its own, where the record can be told.
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
+--#include lib/entries
 local from, most, clue = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if clue ~= '' then clue = resolve('clue', clue) end
 local key = prefix .. 'journal'
-
-local function fields_of(entry)
-  local flat, fields = entry[2], {}
-  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
-  return fields
-end
 
 -- Calls visit(clue, record, facts) for each before-image.
 local function each_image(text, visit)

@@ -11,6 +11,7 @@
 --#include lib/posting_writes
 --#include lib/plan
 --#include lib/names
+--#include lib/entries
 --#include lib/journal
 --#include lib/removals
 --#include lib/commit

@@ -34,6 +34,7 @@
 --#include lib/plan
 --#include lib/refiling
 --#include lib/names
+--#include lib/entries
 --#include lib/journal
 --#include lib/removals
 --#include lib/commit

@@ -1,4 +1,4 @@
--- The journal of a scope: one entry per transaction with what was there before. Needs lib/images.
+-- The journal of a scope: one entry per transaction with what was there before. Needs lib/images and lib/entries.
 -- Can fail: OOM, when it is the first write.
 local journal = {
   key = prefix .. 'journal',
@@ -56,12 +56,6 @@ end
 function journal.remove(entry, fields)
   call('XDEL', journal.key, entry[1])
   journal.bytes = math.max(0, journal.bytes - tonumber(fields.bytes))
-end
-
-local function fields_of(entry)
-  local flat, fields = entry[2], {}
-  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
-  return fields
 end
 
 -- Keeps the journal within its bytes (the newest entry always stays), entries and age. `length`: entries it has.
