@@ -148,7 +148,7 @@ class ForgetCertificate:
     Attributes:
         bot, user: Whose memory; `user` is None for the bot's own.
         clues: How many impressions were erased.
-        journal_entries: How many journal entries were erased with them.
+        journal_entries: How many journal entries were erased with them; an entry of several notes is erased for all.
         at: When (UTC).
         transaction: The id of the journal entry that records the act (not what was forgotten).
         not_covered: Places outside the live data set that may still hold bytes, in words.

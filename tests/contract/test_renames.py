@@ -115,6 +115,17 @@ def test_a_content_that_no_entry_tells_is_not_made_up(ann):
     assert entry.before == (None,) * 80
 
 
+def test_a_content_whose_entry_was_erased_with_another_note_is_not_made_up(ann):
+    ann.save("a", "old content", category="C", labels=["old"])
+    ann.save("t", "filed already", category="C", labels=["new"])
+    ann.save("x", "first", category="C", labels=["new"])
+    ann.merge_labels(["old"], "new")
+    transact(ann, saving(ann, "a", "new content", "C", "new"), saving(ann, "x", "second", "C", "new"))
+    ann.forget("x")  # with every entry that holds something of it
+    (merged,) = (entry for entry in ann.history("a") if entry.operation == "merge")
+    assert merged.before == (None,)
+
+
 OPERATIONS = {
     "a save of a moved note": lambda s: [saving(s, "n1", "said anew", "D", "new", "x")],
     "a pin": lambda s: [single("pin", "n1")],
@@ -151,6 +162,46 @@ def test_a_merge_and_more_in_one_transaction_is_as_one_after_another(client, mor
     for clue, item in zip(entry.clues, entry.before, strict=True):
         assert clue in ("n3", "n1") or item is None or "old" in item.labels
         assert item is None or item.content == ("always there" if clue == "pinned" else f"content {clue[1:]}")
+
+
+EARLIER = {
+    "a new note": lambda s: [saving(s, "fresh", "a new one", "C", "old"), merge("label", "old", "new")],
+    "a note of another label": lambda s: [saving(s, "t", "said anew", "D", "old", "new"), merge("label", "old", "new")],
+    "a note that left the label": lambda s: [saving(s, "n1", "said anew", "C", "x"), merge("label", "old", "new")],
+    "a new label": lambda s: [saving(s, "fresh", "a new one", "C", "brand"), merge("label", "brand", "new")],
+    "into a new label": lambda s: [saving(s, "fresh", "a new one", "C", "brand"), merge("label", "old", "brand")],
+    "a new category": lambda s: [saving(s, "fresh", "a new one", "E", "x"), merge("category", "C", "E")],
+    "from a new category": lambda s: [saving(s, "fresh", "a new one", "E", "x"), merge("category", "E", "C")],
+    "a chain": lambda s: [merge("label", "old", "x"), merge("label", "x", "new")],
+    "a longer chain": lambda s: [merge("label", "l1", "l2"), merge("label", "l2", "l3"), merge("label", "l3", "old")],
+    "a merge of clues": lambda s: [
+        merges.merge_clues_operation(Bound(s.scope, s.limits), name("t"), "both", [name("n1")], None),
+        merge("label", "old", "new"),
+    ],
+}  # fmt: skip
+
+
+def name(clue: str):
+    return normal_name(clue, "clue")
+
+
+@pytest.mark.parametrize("operations", EARLIER)
+def test_a_merge_sees_what_its_own_transaction_filed_before_it(client, operations):
+    stores = [ImpressionStore(client=client, user=user) for user in ("at once", "one by one")]
+    for store in stores:
+        store.save_many(
+            {"clue": f"n{n}", "content": f"content {n}", "category": "C", "labels": ["old", "x", f"l{n}"]}
+            for n in range(4)
+        )
+        store.save("t", "filed already", category="D", labels=["new"])
+    at_once, one_by_one = stores
+    made = EARLIER[operations](at_once)
+    transact(at_once, *made)
+    for operation in made:
+        transact(one_by_one, operation)
+    assert state(at_once) == state(one_by_one)
+    assert sorted(at_once.labels()) == sorted(one_by_one.labels())
+    assert sorted(at_once.categories()) == sorted(one_by_one.categories())
 
 
 def test_a_full_scope_evicts_nothing_that_the_same_transaction_refiles(client):

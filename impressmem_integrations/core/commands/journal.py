@@ -17,7 +17,7 @@ from impressmem_integrations.core.commands.records import (
     wire_name,
 )
 from impressmem_integrations.core.effects import Command, Raw
-from impressmem_integrations.core.text import Name
+from impressmem_integrations.core.text import Name, content_digest
 from impressmem_integrations.model import JournalEntry
 
 IMAGE = 6  # parts of one before-image: clue, record, filing, facts, pinned at, expires at
@@ -50,12 +50,12 @@ def _entry(flat: Sequence[Raw]) -> JournalEntry:
     for at in range(0, len(parts), IMAGE):
         clue, record, filing, facts, pinned, expires = parts[at : at + IMAGE]
         name = as_text(clue)
-        record = record or records.get(clue, b"")
-        if record:
-            counted = Facts.parse(as_text(facts))
-            read = Stored(
-                name, as_text(filing), counted, as_text(pinned), as_text(expires), read_record(as_text(record))
-            )
+        held = record or records.get(clue, b"")
+        if not held:
+            continue
+        counted = Facts.parse(as_text(facts))
+        read = Stored(name, as_text(filing), counted, as_text(pinned), as_text(expires), read_record(as_text(held)))
+        if record or content_digest(read.content) == counted.digest:  # else the entry that held its content was erased
             images[name] = read.impression()
     clues = tuple(listed.split("\x1f")) if listed else ()
     return JournalEntry(

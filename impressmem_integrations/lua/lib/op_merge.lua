@@ -1,6 +1,32 @@
 -- The operations `merge-names` and `merge-clues`, and `existing`, which refuses names that do not exist.
 -- Needs lib/images, lib/refiling and lib/plan.
 -- Can fail: WRONGTYPE, before the first write.
+
+-- Calls visit(clue, filing) for each record that operations before this one have filed.
+local function each_filed(visit)
+  for _, unit in ipairs(work.order) do
+    if unit.new then visit(unit.clue, unit.new.filing) end
+  end
+  for _, change in ipairs(refiling.order) do
+    if change.clue then visit(change.clue, change.group.is) end
+  end
+end
+
+-- Whether a filing names one of a set of categories or labels.
+local function names_one(kind, filing, names)
+  local categories, labels = work.names_in(filing)
+  for _, name in ipairs(kind == 'category' and categories or labels) do
+    if names[name] then return true end
+  end
+  return false
+end
+
+local function is_filed_now(kind, name)
+  local found, names = false, {[name] = true}
+  each_filed(function(_, filing) found = found or names_one(kind, filing, names) end)
+  return found
+end
+
 local function existing(kind, name)
   local real = work.name_of(kind, name)
   if kind == 'clue' then
@@ -8,7 +34,9 @@ local function existing(kind, name)
     if not unit.new then fail('not-found', kind, real) end
     return real, unit
   end
-  if not call('ZSCORE', prefix .. known_names[kind], real) then fail('not-found', kind, real) end
+  if not call('ZSCORE', prefix .. known_names[kind], real) and not is_filed_now(kind, real) then
+    fail('not-found', kind, real)
+  end
   return real
 end
 
@@ -45,6 +73,12 @@ operations['merge-names'] = function(a)
       end
     end
   end
+  each_filed(function(clue, filing)   -- the index does not know of it yet
+    if not taken[clue] and names_one(kind, filing, seen) then
+      taken[clue] = true
+      members[#members + 1] = clue
+    end
+  end)
   local merge = refiling.merge(kind, target, seen)
   refiling.load(merge, members)
   local moved, clue_of = {}, {}
@@ -53,9 +87,11 @@ operations['merge-names'] = function(a)
     if change then
       seq = change.seq
     elseif unit.new then
-      local filing, image = refiling.group(merge, unit.new.filing).is, nil
-      image, seq = work.revise(unit)
-      image.filing = filing
+      local group, image = refiling.group(merge, unit.new.filing), nil
+      if group.lost[1] then   -- else it was filed elsewhere before
+        image, seq = work.revise(unit)
+        image.filing = group.is
+      end
     elseif not unit.old then
       merge.strays[#merge.strays + 1] = clue
     end
