@@ -131,6 +131,8 @@ class Limits:
                 raise ConfigurationError(f"{name} must be a whole number of at least 1, not {value!r}")
         if isinstance(self.min_labels, bool) or self.min_labels not in range(self.max_labels + 1):
             raise ConfigurationError(f"min_labels must be a whole number from 0 to max_labels, not {self.min_labels!r}")
+        if not isinstance(self.keep_turns, bool):
+            raise ConfigurationError(f"keep_turns must be True or False, not {self.keep_turns!r:.100}")
         for name in ("half_life_days", "ttl_seconds", "max_journal_days", "max_turn_days"):
             value = getattr(self, name)
             if value is None and name in ("half_life_days", "ttl_seconds"):

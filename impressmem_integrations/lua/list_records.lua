@@ -9,6 +9,7 @@
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
 --#include lib/rows
+--#include lib/living
 local index, name, newest = ARGV[1], ARGV[2], ARGV[3] == 'new'
 local key = prefix .. index
 if index == 'category' or index == 'label' then key = key .. ':' .. resolve(index, name) end
@@ -16,6 +17,8 @@ local from, after, most, bytes = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(A
 local command = newest and 'ZREVRANGEBYSCORE' or 'ZRANGEBYSCORE'
 local low, high = '-inf', '+inf'
 local start = from ~= '' and from or (newest and high or low)
+local now = now_ms()
+local _, is_over = expired(now)
 local clues, scores, offset = {}, {}, 0
 while #clues < most do
   local page = call(command, key, start, newest and low or high, 'WITHSCORES', 'LIMIT', offset, most)
@@ -23,7 +26,7 @@ while #clues < most do
   for i = 1, #page, 2 do
     local past = from ~= '' and page[i + 1] == from
       and ((newest and page[i] >= after) or (not newest and page[i] <= after))
-    if not past and #clues < most then
+    if not past and not is_over[page[i]] and #clues < most then
       clues[#clues + 1], scores[#scores + 1] = page[i], page[i + 1]
     end
   end
@@ -32,7 +35,7 @@ while #clues < most do
 end
 if #clues == 0 then return {'', '', 0} end
 local out = {'', '', 0}
-local looked = append_rows(out, clues, now_ms(), function(sum) return sum >= bytes end)
+local looked = append_rows(out, clues, now, function(sum) return sum >= bytes end)
 out[1], out[2] = scores[looked], clues[looked]
 out[3] = (looked < #clues or #clues == most) and 1 or 0
 return out

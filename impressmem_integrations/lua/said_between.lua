@@ -13,9 +13,11 @@
 -- Impressions touched within a span are found besides.
 --#include lib/scope
 --#include lib/rows
+--#include lib/living
 local most, looks = tonumber(ARGV[1]), tonumber(ARGV[2])
 local STEP, LONG = 50, 8192
 local now = now_ms()
+local over, is_over = expired(now)
 local spans = {}
 for i = 3, #ARGV, 2 do spans[#spans + 1] = {tonumber(ARGV[i]), tonumber(ARGV[i + 1])} end
 
@@ -23,7 +25,7 @@ for i = 3, #ARGV, 2 do spans[#spans + 1] = {tonumber(ARGV[i]), tonumber(ARGV[i +
 -- the members at these places, `values(members)` what is kept of each, `times(values, members)` their times.
 local function source(first, following, members, values, times)
   return {first = first, following = following, members = members, values = values, times = times,
-          left = looks, seen = {}, found = {}}
+          left = looks, seen = {}, found = {}, over = {}}
 end
 
 -- Reads members and notes those that lie in a span. Returns whether some are before `from`, and whether some are not.
@@ -34,7 +36,7 @@ local function look(s, members, from)
     local time = values[i] and times[i]
     if time then
       if time < from then early = true else late = true end
-      if not s.seen[member] then
+      if not s.seen[member] and not s.over[member] then
         s.seen[member], s.left = true, s.left - 1 - math.floor(#values[i] / LONG)
         for rank, span in ipairs(spans) do
           if time >= span[1] and time < span[2] then
@@ -109,11 +111,12 @@ local function impressions()
       end
       return times
     end)
+  s.over = is_over
   if s.following > looks then
     for _, span in ipairs(spans) do
       if #s.found >= most or s.left <= 0 then break end
       local touched = call('ZREVRANGEBYSCORE', prefix .. 'clues', '(' .. whole(span[2]), whole(span[1]), 'LIMIT', 0,
-        math.min(most, s.left))
+        math.min(most, s.left) + math.min(#over, 5 * CHUNK))
       look(s, touched, span[1])
     end
   end

@@ -16,6 +16,7 @@
 -- Can fail: WRONGTYPE. Reads only.
 --#include lib/scope
 --#include lib/rows
+--#include lib/living
 --#include lib/postings
 --#include lib/lookup
 --#include lib/by_name
@@ -30,6 +31,12 @@ local function numbers(text)
   return list
 end
 
+local over, is_over = expired(now)   -- they count for how rare a term is, until they are removed, and are not found
+local documents_over = {}
+for _, document in ipairs(over[1] and in_chunks('ZMSCORE', prefix .. 'created', over) or {}) do
+  if document then documents_over[tonumber(document)] = true end
+end
+
 -- The members that score most, at most as many as are returned; of equal ones the newer.
 local function best(scores, positions)
   local members, values, places = {}, {}, {}
@@ -42,6 +49,7 @@ end
 
 local impressions = {
   words = postings.index(''), shares = numbers(ARGV[5]), gap = gap, size = call('HLEN', prefix .. 'impressions'),
+  over = documents_over, count_over = #over,
   around = function(document, width)
     local position = call('ZCOUNT', prefix .. 'created', '-inf', '(' .. whole(document))
     local first = math.max(0, position - width)
@@ -51,6 +59,7 @@ local impressions = {
     local times, documents = in_chunks('HMGET', prefix .. 'facts', members), {}
     for i = 1, #members do
       documents[i] = false
+      if is_over[members[i]] then times[i] = false end
       if times[i] then times[i], documents[i] = created_in(times[i]) end
     end
     return times, documents
@@ -60,6 +69,7 @@ local impressions = {
 local held, said, speakers, named = {}, {}, {}, false
 for word in string.gmatch(ARGV[11], '[^\31]+') do said[word] = true end
 local turns = {
+  over = {}, count_over = 0,
   words = postings.index('turn-'), shares = numbers(ARGV[6]), gap = gap,
   size = ARGV[4] == '1' and call('HLEN', prefix .. 'turns') or 0,
   around = function(document, width)
@@ -93,7 +103,8 @@ end
 
 local function search_impressions()
   local by_words, positions, says, matching = lookup(impressions, terms, idfs, cap, most_hits)
-  local by_names, by_links = by_name(terms, impressions.size, tonumber(ARGV[9]), tonumber(ARGV[10]), most_hits)
+  local by_names, by_links = by_name(terms, impressions.size, tonumber(ARGV[9]), tonumber(ARGV[10]), most_hits, is_over,
+    #over)
   local sums = {}
   for _, scores in ipairs({by_words, by_names, by_links}) do
     for member, score in pairs(scores) do

@@ -118,7 +118,7 @@ class MergeResult:
         level: `category`, `label` or `clue`.
         sources: The names that were merged away.
         target: The name that stands afterwards.
-        moved: Clues of the impressions whose filing or content changed, in creation order.
+        moved: Clues of the impressions whose filing or content changed, in creation order within each 1,000.
         labels_moved: For categories: how many different labels came along.
         transaction: The id that `undo` takes.
     """

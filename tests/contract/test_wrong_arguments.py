@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from impressmem_integrations import ImpressionStore, Tokenizer
+from impressmem_integrations import ImpressionStore, Limits, Tokenizer
 from impressmem_integrations.errors import ConfigurationError, InvalidInput
 from impressmem_integrations.model import Context, Plan, PlanStep, Usage, common_prefix
 from tests.scripted import Scripted, impression, said, save
@@ -219,3 +219,9 @@ def test_a_recall_is_indexed_as_its_items_are(alice):
     assert found[-1:] == found.items[-1:]
     with pytest.raises(IndexError):
         found[len(found)]
+
+
+@pytest.mark.parametrize("wrong", ["no", 0, None])
+def test_whether_turns_are_kept_is_never_guessed(wrong):
+    with pytest.raises(ConfigurationError, match="keep_turns must be True or False"):
+        Limits(keep_turns=wrong)

@@ -24,14 +24,20 @@ local function named_by(terms)
 end
 
 -- Adds a score to the `most` members of a set that were touched last, but for those of `others`.
-local function credit(scores, key, score, most, others)
-  for _, member in ipairs(call('ZREVRANGE', key, 0, most - 1)) do
-    if not others[member] then scores[member] = (scores[member] or 0) + score end
+local function credit(scores, key, score, most, others, over, count_over)
+  local left = most
+  for _, member in ipairs(call('ZREVRANGE', key, 0, most + count_over - 1)) do
+    if not over[member] then
+      if not others[member] then scores[member] = (scores[member] or 0) + score end
+      left = left - 1
+      if left == 0 then return end
+    end
   end
 end
 
+-- `over`, `count_over`: a set of members that are not looked at, and how many.
 -- Returns member -> score by names, and member -> score along links, for members that no name found.
-local function by_name(terms, size, weight, along, most)
+local function by_name(terms, size, weight, along, most, over, count_over)
   local LINKS_PER_LABEL = 5
   local scores, linked, passed, said = {}, {}, {}, {}
   local matched = named_by(terms)
@@ -41,7 +47,7 @@ local function by_name(terms, size, weight, along, most)
   for _, name in ipairs(matched) do
     local part, kind, key = name[1] * name[1] * weight, name[2], prefix .. name[2] .. ':' .. name[3]
     local df = call('ZCARD', key)
-    credit(scores, key, part * inverse_frequency(size, df), most, {})
+    credit(scores, key, part * inverse_frequency(size, df), most, {}, over, count_over)
     if kind == 'label' then
       local links = call('ZREVRANGE', prefix .. 'links:' .. name[3], 0, LINKS_PER_LABEL - 1, 'WITHSCORES')
       for i = 1, #links, 2 do
@@ -52,7 +58,7 @@ local function by_name(terms, size, weight, along, most)
   end
   for label, share in pairs(passed) do
     local key = prefix .. 'label:' .. label
-    credit(linked, key, share * inverse_frequency(size, call('ZCARD', key)), math.ceil(most / 2), scores)
+    credit(linked, key, share * inverse_frequency(size, call('ZCARD', key)), math.ceil(most / 2), scores, over, count_over)
   end
   return scores, linked
 end

@@ -98,22 +98,22 @@ local function best_documents(index, found, cap, most)
   local rare, documents, listed = rare_terms(found, cap), {}, {}
   local candidates = rare < #found and 3 * most or most
   for t = 1, rare do
-    read_list(index, found[t], found[t].df > cap and candidates or cap)
+    read_list(index, found[t], (found[t].df > cap and candidates or cap) + index.count_over)
     for document in pairs(found[t].weights) do
-      if not listed[document] then
+      if not listed[document] and not index.over[document] then
         listed[document] = true
         documents[#documents + 1] = document
       end
     end
   end
-  local matching = math.max(#documents, found[#found].df)
+  local matching = math.max(#documents, found[#found].df - index.count_over)
   documents = heaviest(documents, found, rare, candidates)
   if rare == #found then return documents, matching end
   weigh(index, found, documents)
   return heaviest(documents, found, #found, most), matching
 end
 
--- index: `words` (lib/postings, the terms' lists read), `shares` (of the neighbours at distance 1, 2 ...), `gap` (ms beyond
+-- index: `over` (documents that are not looked at, a set), `count_over`, `words` (lib/postings, the terms' lists read), `shares` (of the neighbours at distance 1, 2 ...), `gap` (ms beyond
 -- which rows are no neighbours), `around(document, width)` -> position of the first of the rows around one, and their
 -- members in order; `read(members)` -> per member its time and its document, false where there is no row.
 -- Returns member -> score, member -> position, member -> whether it says any of the terms itself; and how many rows do,
